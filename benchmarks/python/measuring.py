@@ -18,7 +18,9 @@ class Bench:
         self.smoke = options.smoke
         self.rounds = 1 if options.smoke else options.rounds
         self.torch = torch  # the module, or None
-        self.bars = []
+        self.bars = []  # of the table that is being measured
+        self.clear, self.missed = 0, []  # how many bars were cleared, and what was held against the others
+        self.seconds_a_node = None  # that objects take to become data values, if that was measured
 
     def count(self, usual, smoke=1):
         return smoke if self.smoke else usual
@@ -37,14 +39,28 @@ class Bench:
         return found
 
     def at_most(self, what, found, bar, show=show_time):
-        self.bars.append([what, show(found), f"at most {show(bar)}", "yes" if found <= bar else "**no**"])
+        self._hold(what, show(found), f"at most {show(bar)}", found <= bar)
 
     def at_least(self, what, found, bar, show=show_ratio):
-        self.bars.append([what, show(found), f"at least {show(bar)}", "yes" if found >= bar else "**no**"])
+        self._hold(what, show(found), f"at least {show(bar)}", found >= bar)
+
+    def _hold(self, what, found, bar, holds):
+        self.bars.append([what, found, bar, "yes" if holds else "**no**"])
+        if holds:
+            self.clear += 1
+        else:
+            self.missed.append(what)
 
     def print_bars(self):
+        """What was held against a bar since the last time."""
         if self.bars:
-            table("What is held against a bar", ["what", "found", "bar", "holds"], self.bars)
+            table("Held against bars", ["what", "found", "bar", "holds"], self.bars)
+            self.bars = []
+
+    def print_summary(self):
+        print(f"\n**{self.clear} of {self.clear + len(self.missed)} figures clear their bars**\n")
+        for what in self.missed:
+            print(f"- not: {what}")
 
 
 def table(title, headers, rows):
@@ -56,6 +72,10 @@ def seconds_of(function, *args):
     begin = time.perf_counter()
     function(*args)
     return time.perf_counter() - begin
+
+
+def show_share(found):
+    return f"{100 * found:.1f} %"
 
 
 def middle(seconds):

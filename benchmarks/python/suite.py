@@ -7,6 +7,7 @@ import os
 import pathlib
 import platform
 import re
+import sys
 
 import graphs
 import networks
@@ -32,6 +33,7 @@ def main():
     parser.add_argument("--seconds", default=60, type=int)
     parser.add_argument("--smoke", action="store_true")
     options = parser.parse_args()
+    sys.stdout.reconfigure(line_buffering=True)  # each table is there as soon as it was measured, also in a file
     options.program = options.build / "tools" / "hiaton"
     torch = None
     if importlib.util.find_spec("torch") is not None:
@@ -43,7 +45,8 @@ def main():
     bench = Bench(options, torch)
     for name in options.only:
         TABLES[name](bench)
-    bench.print_bars()
+        bench.print_bars()
+    bench.print_summary()
 
 
 if __name__ == "__main__":

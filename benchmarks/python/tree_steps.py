@@ -12,7 +12,7 @@ from hiaton import nn, optim
 
 import tree_models
 import trees
-from measuring import middle, ratio, seconds_of, show_ratio, show_time, table
+from measuring import middle, ratio, seconds_of, show_ratio, show_share, show_time, table
 
 RATE = 0.01  # of Adagrad, for all contenders
 
@@ -128,5 +128,8 @@ def tree_steps(bench):
         for name, bar in (("PyTorch eager", kind.bar), (".hia in process", 0.96), ("hiaton train", 0.90)):
             if name in found:
                 bench.at_least(f"{label}, speed beside {name}", ratio(found[name], ours), bar)
+        if bench.seconds_a_node is not None and kind.trees is trees.Tree:
+            share = bench.seconds_a_node * nodes / middle(ours)
+            bench.at_most(f"{label}, share of a step in which objects become data values", share, 0.05, show_share)
         bench.bars.append([f"{label}, speed beside eager hiaton", show_ratio(ratio(found["eager hiaton"], ours)), "", ""])
     table("A step of training, batches of 25 trees: time a tree", ["", "nodes a tree", *names], rows)

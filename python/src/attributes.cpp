@@ -13,7 +13,7 @@
 namespace hiaton::python {
 
 AttributePlaces::AttributePlaces(PyTypeObject* type, std::vector<nb::object> names) : type_(type) {
-  for (nb::object& name : names) places_.push_back({std::move(name), 0, -1});
+  for (nb::object& name : names) places_.push_back({.name = std::move(name)});
   look();
 }
 
@@ -27,6 +27,7 @@ void AttributePlaces::look() {
   for (Place& place : places_) {
     place.offset = 0;
     place.index = -1;
+    place.is_in_dict = false;
     if (type_->tp_getattro == PyObject_GenericGetAttr) find_place(place);
     has_values_ |= place.index >= 0;
   }
@@ -43,13 +44,39 @@ void AttributePlaces::find_place(Place& place) const {
   }
   if (found != nullptr && Py_TYPE(found)->tp_descr_set != nullptr) return;  // a property, say
 #if PY_VERSION_HEX < 0x030C0000
-  if (keys_ == nullptr || keys_->dk_kind != DICT_KEYS_SPLIT) return;
+  if (keys_ == nullptr) return;
+  place.is_in_dict = true;
+  if (keys_->dk_kind != DICT_KEYS_SPLIT) return;
   const PyDictUnicodeEntry* entries = DK_UNICODE_ENTRIES(keys_);
   for (Py_ssize_t i = 0; i < keys_->dk_nentries; ++i) {
     if (entries[i].me_key == place.name.ptr()) place.index = i;
   }
 #endif
 }
+
+#if PY_VERSION_HEX < 0x030C0000
+PyObject* AttributePlaces::find_in_dict(PyObject* object, const Place& place) {
+  if (values_of(object) != nullptr) return nullptr;
+  auto* const dict = reinterpret_cast<PyDictObject* const*>(object)[-3];
+  if (dict == nullptr || dict->ma_values != nullptr || dict->ma_keys->dk_kind != DICT_KEYS_UNICODE) {
+    return nullptr;
+  }
+  const PyDictUnicodeEntry* const entries = DK_UNICODE_ENTRIES(dict->ma_keys);
+  const Py_ssize_t count = dict->ma_keys->dk_nentries;
+  if (place.entry < count && entries[place.entry].me_key == place.name.ptr())
+    return entries[place.entry].me_value;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (entries[i].me_key != place.name.ptr()) continue;
+    place.entry = i;
+    return entries[i].me_value;
+  }
+  return nullptr;
+}
+#else
+PyObject* AttributePlaces::find_in_dict(PyObject*, const Place&) {
+  return nullptr;
+}
+#endif
 
 nb::object AttributePlaces::read(PyObject* object, std::size_t number) const {
   const auto found = nb::steal(PyObject_GetAttr(object, places_[number].name.ptr()));

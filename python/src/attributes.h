@@ -20,14 +20,23 @@ class AttributePlaces {
     PyObject* const* values;  ///< null: none are known
   };
   Opened open(PyObject* object) {
-    if (type_->tp_version_tag != version_ || !PyType_HasFeature(type_, Py_TPFLAGS_VALID_VERSION_TAG)) look();
+    if (!is_current()) look();
+    return open_as_known(object);
+  }
+  /// The same while the class is current.
+  Opened open_as_known(PyObject* object) const {
     return {object, has_values_ ? known_values_of(object) : nullptr};
+  }
+  /// Whether the class is as it was when it was looked at.
+  bool is_current() const {
+    return type_->tp_version_tag == version_ && PyType_HasFeature(type_, Py_TPFLAGS_VALID_VERSION_TAG);
   }
   /// What the object holds in its attribute of this number: borrowed from the object. Null: `read` must look
   /// for it.
   PyObject* find(const Opened& opened, std::size_t number) const {
     const Place& place = places_[number];
-    if (place.index >= 0) return opened.values != nullptr ? opened.values[place.index] : nullptr;
+    if (opened.values != nullptr && place.index >= 0) return opened.values[place.index];
+    if (place.is_in_dict) return opened.values == nullptr ? find_in_dict(opened.object, place) : nullptr;
     if (place.offset == 0) return nullptr;
     return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(opened.object) + place.offset);
   }
@@ -36,6 +45,7 @@ class AttributePlaces {
   void expect(PyObject* object) const {
     if (has_values_) __builtin_prefetch(values_of(object));
   }
+  PyTypeObject* type() const { return type_; }
   /// The attribute as Python reads it; not valid where there is none.
   nb::object read(PyObject* object, std::size_t number) const;
   const nb::object& name(std::size_t number) const { return places_[number].name; }
@@ -44,12 +54,16 @@ class AttributePlaces {
  private:
   struct Place {
     nb::object name;
-    Py_ssize_t offset = 0;  ///< of a slot in the object; 0: none
-    Py_ssize_t index = -1;  ///< among the values that go with the object; -1: none
+    Py_ssize_t offset = 0;         ///< of a slot in the object; 0: none
+    Py_ssize_t index = -1;         ///< among the values that go with the object; -1: none
+    bool is_in_dict = false;       ///< the `__dict__` of the object has it, if the object has one
+    mutable Py_ssize_t entry = 0;  ///< where it stood in the last such dict
   };
 
   void look();
   void find_place(Place& place) const;
+  /// For an object without known values, as of a copy or from a file: its dict has keys of its own.
+  static PyObject* find_in_dict(PyObject* object, const Place& place);
   /// Null where they are not there.
   PyObject* const* known_values_of(PyObject* object) const;
   static PyObject* const* values_of(PyObject* object);

@@ -36,12 +36,6 @@ FieldLayout layout_of(const std::vector<Type>& types) {
   return FieldLayout(kinds);
 }
 
-/// Whether values of the plan hold objects or lists.
-bool holds_objects(const Plan& plan) {
-  return plan.kind == Plan::Kind::Object || plan.kind == Plan::Kind::List ||
-         std::ranges::any_of(plan.parts, holds_objects);
-}
-
 /// `_core.ObjectTable`, as Python holds it.
 struct TableHandle {
   std::shared_ptr<ObjectTable> table = std::make_shared<ObjectTable>();
@@ -132,7 +126,7 @@ struct GraphFunction {
   /// Whether arguments like these fit.
   bool takes(const nb::tuple& given) const {
     try {
-      Snapshot snapshot(false);
+      Snapshot snapshot(nullptr);
       for (const nb::object& list : appended) snapshot.keep_out_of(list.ptr());
       snapshot.arguments(given, parameters);
       return true;
@@ -160,7 +154,7 @@ struct GraphFunction {
 
   nb::object call(const nb::tuple& given) {
     compiled();
-    Snapshot snapshot(holds_objects(result));
+    Snapshot snapshot(&result);
     const std::vector<Value> values = arguments(snapshot, given);
     std::vector<Value> results;
     run([&](RunOptions options) { results = program->run(values, std::move(options)).values; });
@@ -171,7 +165,7 @@ struct GraphFunction {
   /// where parts of arguments have marks.
   nb::object call_on_tape(const nb::tuple& given) {
     compiled();
-    Snapshot snapshot(false);
+    Snapshot snapshot(nullptr);
     std::vector<Value> operands = arguments(snapshot, given);
     if (snapshot.has_marks_inside()) return nb::borrow(Py_NotImplemented);
     std::vector<Value> results;
@@ -200,7 +194,7 @@ struct GraphFunction {
   /// region.
   nb::list regions(const nb::tuple& given) {
     compiled();
-    Snapshot snapshot(false);
+    Snapshot snapshot(nullptr);
     const std::vector<Value> values = arguments(snapshot, given);
     RunStats stats;
     run([&](RunOptions options) {
@@ -215,7 +209,7 @@ struct GraphFunction {
 
   nb::tuple value_and_grad(const nb::tuple& given) const {
     const std::shared_ptr<const Model> model = source->model();
-    Snapshot snapshot(holds_objects(result));
+    Snapshot snapshot(&result);
     const std::vector<std::vector<Value>> examples = {arguments(snapshot, given)};
     const std::shared_ptr<Gradients> sums = source->sums();
     std::vector<Value> results;

@@ -11,6 +11,7 @@
 #include "attributes.h"
 #include "graph_rules.h"
 #include "hiaton/train.h"
+#include "object_cache.h"
 #include "programs.h"
 
 namespace hiaton::python {
@@ -93,9 +94,13 @@ struct ObjectTable {
   std::vector<Class> classes;
   bool is_walked = true;   ///< Snapshot::walk reads objects of these classes
   bool has_texts = false;  ///< some fields are texts
+  bool is_cached = true;   ///< no tuple in a field holds objects or lists
   int failed_walks = 0;    ///< how often in a row that did not go
+  ObjectCache cache;       ///< of objects that Snapshot::walk read
 };
 
+/// Whether values of the plan hold objects or lists.
+bool holds_objects(const Plan& plan);
 /// What stands for a value of a type, but of a tensor, and refers to nothing.
 Slot blank_of(const Type& type);
 /// Whether an object may become values of the plan, as far as it can be told from its type and size.
@@ -126,8 +131,9 @@ constexpr uint32_t kListCell = 1;
 /// unchanged is the same object.
 class Snapshot {
  public:
-  /// `gives_objects`: results hold objects or lists, which may be some that came in.
-  explicit Snapshot(bool gives_objects);
+  /// `result`: of what is given, which holds objects or lists that may be some that came in; null: nothing
+  /// is.
+  explicit Snapshot(const Plan* result);
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
   ~Snapshot();
@@ -162,20 +168,15 @@ class Snapshot {
     const ObjectTable::Class* described;
   };
 
-  /// An object or a list that becomes a data value, the plan, and the field that is to refer to it.
-  struct Walked {
-    PyObject* object;
-    const Plan* plan;
-    Slot* slot;
-  };
-
   /// Pushes what the object becomes; the caller sees to it that it lives.
   void take(PyObject* given, const Plan& plan);
+  bool may_give_parts_of(const ObjectTable& table) const;
   void begin(PyObject* given, const Plan& plan);
   void begin_other(PyObject* given, const Plan& plan);
   void begin_union(PyObject* given, const Plan& plan);
   void begin_object(PyObject* given, const Plan& plan);
   bool walk(PyObject* given, const Plan& plan);
+  bool take_cached(PyObject* given, const Plan& plan);
   bool walk_all(const Walked& root);
   bool walk_object(PyObject* given, const Plan& plan, Slot* slot);
   bool walk_field(PyObject* value, const Plan& plan, Slot* slots);
@@ -198,7 +199,8 @@ class Snapshot {
 
   EagerTensor with_mark(const Value& value) const;
 
-  bool gives_objects_;
+  const Plan* const result_;
+  const bool gives_objects_;
   bool has_marks_inside_ = false;
   const Plan* whole_ = nullptr;                ///< of the argument that is being read
   std::span<const EagerTensor> marked_;        ///< results that tapes have seen
@@ -212,6 +214,7 @@ class Snapshot {
   std::vector<Reading> reading_;      ///< a stack: what is being read, each as a part of the one before
   std::vector<Walked> walked_;        ///< a queue
   std::vector<Walked> walked_twice_;  ///< objects of the queue that others refer to as well
+  bool meets_known_ = false;          ///< the walk came to an object of a walk before
   std::vector<Made> without_fields_;
   std::vector<PyObject*> kept_out_;
   std::vector<Type> empty_lists_;  ///< the types of empty lists that came in: their values have no identity

@@ -70,6 +70,11 @@ PyObject* found_in(const nb::object& dict, PyObject* key) {
 
 }  // namespace
 
+bool holds_objects(const Plan& plan) {
+  return plan.kind == Plan::Kind::Object || plan.kind == Plan::Kind::List ||
+         std::ranges::any_of(plan.parts, holds_objects);
+}
+
 Slot blank_of(const Type& type) {
   Slot slot;
   if (type.is_data()) slot.data = reinterpret_cast<DataObject*>(Data::bits_of_variant(0));
@@ -174,7 +179,8 @@ std::vector<Value> Snapshot::arguments(const nb::tuple& given, const std::vector
   return values;
 }
 
-Snapshot::Snapshot(bool gives_objects) : gives_objects_(gives_objects) {}
+Snapshot::Snapshot(const Plan* result)
+    : result_(result), gives_objects_(result != nullptr && holds_objects(*result)) {}
 Snapshot::~Snapshot() = default;
 
 void Snapshot::take(PyObject* given, const Plan& plan) {

@@ -44,6 +44,28 @@ bool is_walked(const Plan& plan) {
   return false;
 }
 
+/// Whether values of the plan, or parts of them, may be of this type of lists.
+bool may_be_list_of(const Plan& plan, const Type& list) {
+  return (plan.kind == Plan::Kind::List && plan.type == list) ||
+         std::ranges::any_of(plan.parts, [&](const Plan& part) { return may_be_list_of(part, list); });
+}
+
+/// Whether values of the plan may be objects, or lists that objects of the table hold.
+bool may_be_part_of(const Plan& plan, const ObjectTable& table) {
+  if (plan.kind == Plan::Kind::Object) return true;
+  const auto holds = [&](const ObjectTable::Class& one) {
+    return std::ranges::any_of(one.fields,
+                               [&](const Plan& field) { return may_be_list_of(field, plan.type); });
+  };
+  return (plan.kind == Plan::Kind::List && std::ranges::any_of(table.classes, holds)) ||
+         std::ranges::any_of(plan.parts, [&](const Plan& part) { return may_be_part_of(part, table); });
+}
+
+bool has_references_in_tuples(const Plan& plan) {
+  return plan.kind == Plan::Kind::Tuple ? holds_objects(plan)
+                                        : std::ranges::any_of(plan.parts, has_references_in_tuples);
+}
+
 /// The same as `fits`; at once for what fields mostly hold.
 bool is_of_side(PyObject* value, const Plan& side) {
   if (side.kind == Plan::Kind::Constant) return value == side.constant.ptr();
@@ -55,6 +77,7 @@ bool is_of_side(PyObject* value, const Plan& side) {
 void ObjectTable::add(Class described) {
   is_walked = is_walked && std::ranges::all_of(described.fields, &python::is_walked);
   has_texts = has_texts || std::ranges::any_of(described.fields, &python::has_texts);
+  is_cached = is_cached && std::ranges::none_of(described.fields, &has_references_in_tuples);
   classes.push_back(std::move(described));
 }
 
@@ -63,6 +86,11 @@ bool Snapshot::walk(PyObject* given, const Plan& plan) {
   ObjectTable& table = *plan.objects;
   if (!table.is_walked || table.failed_walks == kMostFailedWalks) return false;
   const nb::object held = nb::borrow(given);
+  nb::object reference;
+  if (table.is_cached && kept_out_.empty() && !may_give_parts_of(table)) {
+    if (take_cached(given, plan)) return true;
+    reference = table.cache.expect(given);
+  }
   // Numbers of new texts: to make a dict may collect what nobody refers to, which runs code of Python.
   if (table.has_texts && !numbers_.is_valid()) numbers_ = nb::dict();
   Slot root = blank_of(plan.type);
@@ -72,10 +100,15 @@ bool Snapshot::walk(PyObject* given, const Plan& plan) {
     Data::release(root.data);
   };
   try {
+    meets_known_ = false;
     is_whole = walk_all({given, &plan, &root});
     if (is_whole) {
       end_walk();
       slots_.push_back(root);
+      // Texts that the graph does not know have numbers of this call.
+      if (reference.is_valid() && !meets_known_ && texts_.empty()) {
+        table.cache.add(std::move(reference), walked_, walked_twice_, table);
+      }
     }
   } catch (...) {
     undo();
@@ -86,6 +119,28 @@ bool Snapshot::walk(PyObject* given, const Plan& plan) {
   walked_.clear();
   walked_twice_.clear();
   return is_whole;
+}
+
+/// Whether results may be objects of the table or what they hold: these must be known one by one then.
+bool Snapshot::may_give_parts_of(const ObjectTable& table) const {
+  return gives_objects_ && may_be_part_of(*result_, table);
+}
+
+/// Pushes the data value that a call before made of the object. False: there is none.
+bool Snapshot::take_cached(PyObject* given, const Plan& plan) {
+  if (!is_one_of(given, plan.constant.ptr())) return false;
+  const ObjectCache::Entry* const entry = plan.objects->cache.find(given, *plan.objects);
+  if (entry == nullptr) return false;
+  for (const ObjectCache::Shared& one : entry->shared) {
+    const auto known = shared_.find(one.object);
+    if (known != shared_.end() && known->second.object() != one.data) return false;
+  }
+  for (const ObjectCache::Shared& one : entry->shared) {
+    Data::retain(one.data);
+    shared_[one.object] = Data::adopt(one.data);
+  }
+  slots_.push_back(Value(entry->data).detach());
+  return true;
 }
 
 /// Reads the root and what it reaches. False: something does not fit.
@@ -129,6 +184,7 @@ bool Snapshot::walk_object(PyObject* given, const Plan& plan, Slot* slot) {
     const auto [known, is_new] = shared_.try_emplace(given);
     if (!is_new) {
       if (!known->second) return false;
+      meets_known_ = true;
       *slot = Value(known->second).detach();
       return true;
     }

@@ -134,6 +134,56 @@ def up_to_several_ends(trees):
     return points, found
 
 
+def up_to_an_end_behind_the_work(trees):
+    points, last, t = 0, None, trees[0]
+    for number, t in enumerate(trees):
+        points += int(MODEL.loss(t).item() * 1000.0)
+        if t.label > 1:
+            last = number
+            break
+        points += number
+    return points, last, t.label
+
+
+def up_to_a_result(trees):
+    points = 0
+    for t in trees:
+        if t is None or t.label < 0:
+            return -points
+        points += int(MODEL.loss(t).item() * 1000.0)
+    return points
+
+
+def up_to_several_results(trees):
+    points, found = 0, []
+    for number, t in enumerate(trees):
+        label = t.label
+        loss = MODEL.loss(t)
+        if label > 1:
+            found.append(number)
+            return points, found, t.label
+        points += int(loss.item() * 1000.0)
+        if number >= 1000:
+            break
+        if label == 0:
+            found.append(points)
+    else:
+        return points, found, -1
+    return points, found, -2
+
+
+def with_a_loop_inside(trees):
+    points = 0
+    for t in trees:
+        loss = MODEL.loss(t)
+        for k in range(5):
+            if k > t.label:
+                break
+            points += k
+        points += int(loss.item() * 1000.0)
+    return points
+
+
 def bits(value):
     if isinstance(value, (list, tuple)):
         return [bits(part) for part in value]
@@ -141,7 +191,8 @@ def bits(value):
 
 
 @pytest.mark.parametrize("function", [by_sum, by_loop, by_numbers, several, on_condition, skipping, appended, in_pairs,
-                                      up_to_an_end, up_to_several_ends])
+                                      up_to_an_end, up_to_several_ends, up_to_an_end_behind_the_work, up_to_a_result,
+                                      up_to_several_results, with_a_loop_inside])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_tree_cell_runs_in_batches(function, workers):
     examples = trees(64)
@@ -284,6 +335,101 @@ def left_or_not(values):
     return total
 
 
+def left_with_a_result(values):
+    total = 0
+    for value in values:
+        if value == 3:
+            return total * 100 + value
+        total += twice(6 // (value - 3))
+    return total
+
+
+def left_with_a_result_behind_the_work(values):
+    total, last, value = 0, values[0], 0
+    for value in values:
+        last = twice(value) + last
+        if value == 7 or value == 4:
+            total += 5
+            return total, value, last
+        total += last
+    else:
+        total -= 1
+    return total, value, last
+
+
+def left_by_what_a_name_says(values):
+    total = first = number = kept = 0
+    for first, second in zip(values, range(100)):
+        number = first + second
+        kept = twice(number)
+        if number > 5:
+            break
+        if not number > 2:
+            total += kept
+        else:
+            return total, number, kept
+        number = 3
+    return total, first, number
+
+
+def left_in_each_branch(values):
+    total = 0
+    for value in values:
+        total += twice(value)
+        if value != 4:
+            total *= 2
+        else:
+            break
+        total += 1
+    return total
+
+
+def left_with_what_is_there_before(values):
+    value, half = -5, 7
+    for value in values[4:]:
+        if value > 100:
+            return twice(half)
+        half = twice(value)
+    return value, half
+
+
+def left_in_loops_in_loops(values):
+    total = 0
+    for first in values:
+        for second in values:
+            total += twice(second)
+            if second == first:
+                break
+        if total > 100:
+            break
+        for second in values:
+            if second > first + 1:
+                return total, second
+            total += twice(first) * second
+    return total, -1
+
+
+def left_by_a_function_inside(values):
+    total, value = 0, 0
+
+    def is_over():
+        return value == 3 or value == 4
+    for value in values:
+        total += twice(value)
+        if is_over():
+            break
+    return total, value
+
+
+def left_by_an_attribute_behind(values):
+    total = 0
+    for value in values:
+        total += counted(value)
+        if COUNTER.calls > 1:
+            return total
+    return -total
+
+
 def left_inside(values):
     total = 0
     for first, second in zip(values, values):
@@ -353,7 +499,10 @@ def nested(values):
 
 @pytest.mark.parametrize("function", [in_order, printed, carried, closure, left_early, guarded, guarded_without_else, changed_target,
                                       nested, left_at_an_element, left_by_what_turns_do, left_by_what_turns_change,
-                                      left_behind_the_element, left_by_an_attribute, left_or_not, left_inside, left_in_between])
+                                      left_behind_the_element, left_by_an_attribute, left_or_not, left_inside, left_in_between,
+                                      left_with_a_result, left_with_a_result_behind_the_work, left_by_what_a_name_says,
+                                      left_in_each_branch, left_with_what_is_there_before, left_in_loops_in_loops,
+                                      left_by_a_function_inside, left_by_an_attribute_behind])
 def test_the_order_of_what_turns_share_stays(function, capsys):
     for values in ([1, 2, 4, 5], [1, 3, 7], [9]):
         COUNTER.calls = 0

@@ -3,6 +3,8 @@
 // becomes a call of a function of its own that calls itself:
 //   fn loop(s, c) = if condition(s, c) then loop(body(s, c), c) else s
 // so that its iterations are frames like any other, which is what gradients and batches work on.
+#include "passes/loops_to_calls.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -184,11 +186,31 @@ std::vector<bool> reached_by_gradients(const ir::Module& module, std::optional<i
   return reached;
 }
 
+/// Whether a block, or one inside of it, calls one of these functions.
+bool calls_any(const ir::Function& function, ir::BlockId block, const std::vector<bool>& functions) {
+  return std::ranges::any_of(function[block].nodes, [&](ir::NodeId id) {
+    const ir::Node& node = function[id];
+    if (node.kind == ir::NodeKind::Call && functions[node.callee.index()]) return true;
+    return std::ranges::any_of(node.blocks,
+                               [&](ir::BlockId inner) { return calls_any(function, inner, functions); });
+  });
+}
+
 }  // namespace
 
 ir::Module loops_to_calls(ir::Module module) {
   const std::vector<bool> all(module.functions.size(), true);
   return LoopsToCalls(std::move(module)).run(all);
+}
+
+ir::Module loops_to_calls_that_call(ir::Module module, const std::vector<bool>& functions) {
+  std::vector<bool> chosen;
+  for (const ir::Function& f : module.functions) {
+    chosen.push_back(std::ranges::any_of(f.nodes, [&](const ir::Node& node) {
+      return node.kind == ir::NodeKind::While && calls_any(f, node.blocks[1], functions);
+    }));
+  }
+  return LoopsToCalls(std::move(module)).run(chosen);
 }
 
 ir::Module loops_to_calls_for_gradients(ir::Module module, std::optional<ir::FunctionId> trained) {

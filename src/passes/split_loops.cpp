@@ -11,6 +11,7 @@
 // the results have the same bits. The frames of the iterations hold the work until it is combined.
 // Where a function hands an accumulator to another one that works, as a fold does to the function that it
 // applies, the body of that one is looked at in the place of the call.
+// Loops whose work may be worth it become such functions before (loops_to_calls).
 // A function is split only
 //   - where the work calls a function that multiplies matrices: frames that stay must be worth it;
 //   - where what is left to the second phase cannot fail or run on forever, and nothing prints: then no fault
@@ -28,6 +29,7 @@
 #include "passes/body_copier.h"
 #include "passes/call_graph.h"
 #include "passes/effects.h"
+#include "passes/loops_to_calls.h"
 #include "passes/rewrite.h"
 
 namespace hiaton::passes {
@@ -462,6 +464,9 @@ void call_phases_in(ModuleBuilder& builder, ir::FunctionId id, const Splits& spl
 
 ir::Module split_loops(ir::Module module) {
   if (has_placements(module)) return module;
+  const std::vector<bool> products =
+      reaching(module, call_graph(module), {Role::Product, Role::ProductTransposed});
+  module = loops_to_calls_that_call(std::move(module), products);
   const CallGraph calls = call_graph(module);
   const Effects effects(module, OverflowMode::Trap);
   const std::vector<bool> works = reaching(module, calls, {Role::Product, Role::ProductTransposed});

@@ -84,6 +84,16 @@ TEST(SplitLoops, SplitsTheProgramItself) {
                "  if n == 0 then a else main(a + work(ones(3), n), n - 1)\n"));
 }
 
+TEST(SplitLoops, SplitsLoopsThatWork) {
+  const std::string loop =
+      "fn main(a: f64[3], n: i64) -> f64[3] = with total = a for i in 0..n do total / 2 + ";
+  const ir::Module module = split_loops(parse(kWork + loop + "work(ones(3), i)\n"));
+  EXPECT_NO_THROW(ir::verify(module));
+  EXPECT_THAT(graph::to_text(lower(module)), ::testing::HasSubstr("function main_loop_ahead("));
+  expect_not_split("fn cheap(x: f64[3], n: i64) -> f64[3] = if n == 0 then x else tanh(cheap(x, n - 1))\n" +
+                   loop + "cheap(ones(3), i)\n");
+}
+
 const std::string kSyntax =
     "data Syntax = Node(kind: i64, children: List[Syntax])\n"
     "fn encode(t: Syntax) -> f64[3] =\n"

@@ -49,6 +49,7 @@ class Graph:
         self.cells = converter.cells
         self.followed = converter.followed
         self.parameters = converter.learned
+        self.numbers = {id(parameter): number for number, (parameter, _) in enumerate(converter.learned)}
         self.constants = list(converter.constants.values())
         self.has_flat_result = _is_flat(converter.result)
         self.hits = self.misses = self.faults = 0

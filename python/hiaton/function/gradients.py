@@ -1,5 +1,6 @@
 """Gradients of functions of Python: by the parameters of modules, and by arguments."""
 
+import functools
 import inspect
 import warnings
 
@@ -13,9 +14,18 @@ class Gradients(programs.Gradients):
     """The gradients of a number by the parameters of a module, by path."""
 
     def __init__(self, module, numbers, core):
-        self._parameters = module.parameters()
-        super().__init__(list(self._parameters), core)
-        self._numbers = numbers
+        self._module = module
+        self._numbers = numbers  # by identity of the parameters: which gradient of the graph is theirs
+        self._core = core
+
+    @functools.cached_property
+    def _parameters(self):
+        """Found when somebody asks: an optimizer does not."""
+        return self._module.parameters()
+
+    @property
+    def _names(self):
+        return list(self._parameters)
 
     def numbers_of(self, parameters):
         """Which gradient of the graph is that of each parameter; -1: none."""
@@ -142,8 +152,7 @@ class ModuleGradients(Converted):
         return graph.core.value_and_grad(given)
 
     def given(self, graph, made, core):
-        numbers = {id(parameter): number for number, (parameter, _) in enumerate(graph.parameters)}
-        return made, Gradients(self._module, numbers, core)
+        return made, Gradients(self._module, graph.numbers, core)
 
     def watch(self, recorded, values):
         """Tapes watch parameters by themselves."""

@@ -163,15 +163,14 @@ class Loops:
         """Whether the loop was run as a list of what its turns compute on their own, and a loop over that."""
         converter = self.converter
         split = None if hasattr(node, "hiaton_is_split") else split_of(node, self)
-        if split is None or id(split.first.value) in converter.in_order or split.before and self.carries_state():
+        if split is None or id(split.first.value) in converter.in_order:
             return False
         if converter.apart is not None and id(node) not in converter.apart:
             converter.whole.setdefault(id(node), set())
             return False
-        self.run_here([*split.before, split.first])
+        self.run_here([split.first])
         self.run_loop(split.loop, [], None)
-        for name in split.names:
-            self.env.pop(name, None)
+        self.env.pop(split.name, None)
         return True
 
     def _read_elsewhere(self, node):

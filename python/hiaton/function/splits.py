@@ -4,15 +4,6 @@ other, and the rest goes over that list in order.
     for t in trees:                    results = [(h := encode(t), loss(h, t.label)) for t in trees]
         h = encode(t)                  for h, x in results:
         total += loss(h, t.label)          total += x
-
-Where turns begin with `if ...: break`, a loop before finds the elements up to there:
-
-    for t in trees:                    kept = []
-        if t.label < 0:                for t in trees:
-            break                          if t.label < 0: break
-        total += loss(t)                   kept.append(t)
-                                       for t in kept:
-                                           total += loss(t)
 """
 
 import ast
@@ -31,37 +22,40 @@ _SCOPED = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp
 
 
 class Split:
-    """The two parts of a loop: `first` gives the list a name, `loop` goes over it. `before`: what finds the elements, in a list
-    that has a name too."""
+    """The two parts of a loop: `first` gives the list a name, `loop` goes over it."""
 
-    def __init__(self, first, loop, before=()):
+    def __init__(self, first, loop):
         self.first = first
         self.loop = loop
-        self.before = before
 
     @property
-    def names(self):
-        """Those of the lists."""
-        return [one.targets[0].id for one in (*self.before[:1], self.first)]
+    def name(self):
+        """That of the list."""
+        return self.first.targets[0].id
 
 
 def split_of(node, frame):
     """The parts of a `for` in the scope of a frame; None: it stays whole."""
-    functions = _functions_in(frame)
+    functions = functions_in_scope(frame)
     if not hasattr(node, "hiaton_splits"):
         node.hiaton_splits = {}
-    key = frozenset((name, id(tree)) for name, (tree, _) in functions.items())
+    key = key_of(functions)
     if key not in node.hiaton_splits:
-        node.hiaton_splits[key] = _Splitting(node, frame, functions).made()
+        node.hiaton_splits[key] = Splitting(node, frame, functions).made()
     return node.hiaton_splits[key]
 
 
-def _functions_in(frame):
+def functions_in_scope(frame):
     """The functions defined inside that names stand for: by name, the tree and the scope."""
     known = dict(frame.where.functions)
     known.update((name, (value.type.node, value.type.scope)) for name, value in frame.env.items()
                  if isinstance(name, str) and isinstance(value.type, Func))
     return known
+
+
+def key_of(functions):
+    """What they are, as far as a loop that calls them is concerned."""
+    return frozenset((name, id(tree)) for name, (tree, _) in functions.items())
 
 
 def _copied(node):
@@ -72,7 +66,9 @@ def _copied(node):
     return made
 
 
-class _Splitting:
+class Splitting:
+    """Finds out about one loop what its turns have to do with each other."""
+
     def __init__(self, node, frame, functions):
         self.node = node
         self.frame = frame
@@ -80,26 +76,21 @@ class _Splitting:
         self.where = frame.where
         self.targets = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
         self.assigned = assigned(*node.body)
+        # Names that have another value in each turn, which turns before have no part in: known from where they are assigned on.
+        self.dependent = self.assigned | self.functions_that_read(self.assigned)
         self.parts = []  # of an element: trees, each of which gives one name its value
         self.names = []
         self.given_again = set()  # names of parts that statements which are left give the same value
 
     def made(self):
         node = self.node
-        if node.orelse:
-            return None
-        breaks = _breaks_in_front(node.body)
-        if breaks:
-            return self._up_to_the_end(breaks)
-        if not self._may_be_split():
+        if node.orelse or not self._may_be_split():
             return None
         body = _without_continue(node.body)
         if body is None:
             return None
-        # Names that have another value in each turn, which turns before have no part in: known from where they are assigned on.
-        self.dependent = self.assigned | self._functions_that_read(self.assigned)
         rest = self._statements(body, [])
-        if not any(map(self._is_worth_it, self.parts)):
+        if not any(map(self.is_worth_it, self.parts)):
             return None
         read = read_names(rest) | names_outside(self.where.tree, node)
         for name in sorted(self.targets & read):
@@ -108,50 +99,24 @@ class _Splitting:
         wanted = [name for name in self.names if name in read and name not in self.given_again]
         return self._both(rest, wanted or self.names[:1])
 
-    def _up_to_the_end(self, breaks):
-        """The parts of a loop whose turns begin with these: what they ask must have nothing to do with the turns before."""
-        node, outside = self.node, names_outside(self.where.tree, self.node)
-        self.dependent = self.assigned | self._functions_that_read(self.assigned)
-        names = [part for part in ast.walk(node.target) if not isinstance(part, (ast.Tuple, ast.Store))]
-        if not all(isinstance(name, ast.Name) for name in names) or self.targets & outside \
-                or iterated_names(node.iter) & changed(*node.body) \
-                or not all(self._is_independent(one.test) for one in breaks):
-            return None
-        kept = f"kept@{id(node)}"
-        rest = _copied(node)
-        rest.iter, rest.body = ast.Name(kept, ast.Load()), node.body[len(breaks):]
-        rest.hiaton_outside = outside
-        split = _Splitting(rest, self.frame, self.functions).made() if rest.body else None
-        if split is None:
-            return None
-        element = copy.deepcopy(node.target)
-        for part in ast.walk(element):
-            if hasattr(part, "ctx"):
-                part.ctx = ast.Load()
-        begin = ast.Assign([ast.Name(kept, ast.Store())], ast.List([], ast.Load()))
-        keep = ast.Expr(ast.Call(ast.Attribute(ast.Name(kept, ast.Load()), "append", ast.Load()), [element], []))
-        find = ast.For(node.target, node.iter, [*breaks, keep], [])
-        find.hiaton_is_split = True
-        find.hiaton_outside = {kept}
-        for one in (begin, keep, find, rest.iter):
-            _place(one, node)
-        split.before, split.rest = (begin, find), rest  # whose identity is part of names
-        return split
-
-    def _may_be_split(self):
+    def has_plain_elements(self):
+        """Whether names are given elements that no turn changes, nor what the loop goes over."""
         node = self.node
         is_simple = all(isinstance(part, (ast.Name, ast.Tuple, ast.Starred, ast.Store)) for part in ast.walk(node.target))
-        leaving = (ast.Return, ast.Break, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.FunctionDef,
-                   ast.Delete)
         return (is_simple and not self.targets & (self.assigned | self.where.set_outside)
-                and not iterated_names(node.iter) & changed(*node.body)
-                and not any(isinstance(part, leaving) for part in nodes_below(node.body)))
+                and not iterated_names(node.iter) & changed(*node.body))
 
-    def _functions_that_read(self, names):
+    def _may_be_split(self):
+        leaving = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.FunctionDef, ast.Delete)
+        body = self.node.body
+        return (self.has_plain_elements() and not leaves_loop(body, (ast.Return, ast.Break))
+                and not any(isinstance(part, leaving) for part in nodes_below(body)))
+
+    def functions_that_read(self, names):
         """The names of functions defined inside that read one of these, as far as the scope tells."""
         return {name for name, (tree, scope) in self.functions.items() if needed_names(scope, tree)[0] & names}
 
-    def _is_independent(self, node):
+    def is_independent(self, node):
         kept = (ast.NamedExpr, ast.JoinedStr)
         return not read_names([node]) & self.dependent and not any(isinstance(part, kept) for part in ast.walk(node))
 
@@ -159,7 +124,7 @@ class _Splitting:
         """What is left of them. `conditions`: the names of parts, and whether they hold where these statements run."""
         rest = []
         for statement in statements:
-            if self._is_of_one_turn(statement, conditions):
+            if self.is_of_one_turn(statement, conditions):
                 rest += self._names_of_one_turn(statement.targets[0], statement)
                 continue
             statement = _copied(statement)
@@ -172,14 +137,14 @@ class _Splitting:
             rest.append(statement)
         return rest
 
-    def _is_of_one_turn(self, statement, conditions):
+    def is_of_one_turn(self, statement, conditions):
         """Whether it gives names values that turns before have no part in, and that no turn reads before."""
         if conditions or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return False
         target = statement.targets[0]
         names = [part.id if isinstance(part, ast.Name) else None
                  for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
-        if None in names or self.where.set_outside & set(names) or not self._is_independent(statement.value):
+        if None in names or self.where.set_outside & set(names) or not self.is_independent(statement.value):
             return False
         body = self.node.body
         before = body[:body.index(statement)] if statement in body else body
@@ -211,10 +176,10 @@ class _Splitting:
             statement.value.args = [self._expression(arg, conditions) for arg in call.args]
 
     def _if(self, node, conditions):
-        if not self._is_independent(node.test):
+        if not self.is_independent(node.test):
             node.test = self._expression(node.test, conditions)
             return
-        if self._is_worth_it(node.test):
+        if self.is_worth_it(node.test):
             node.test = self._part(node.test, conditions)
         test = node.test
         node.body = self._statements(node.body, [*conditions, test])
@@ -222,10 +187,10 @@ class _Splitting:
 
     def _expression(self, node, conditions):
         """The expression with names for the largest parts of it that other turns have no part in."""
-        if isinstance(node, _SCOPED) and not self._is_independent(node):
+        if isinstance(node, _SCOPED) and not self.is_independent(node):
             return node
-        if self._is_independent(node):
-            return self._part(node, conditions) if self._is_worth_it(node) else node
+        if self.is_independent(node):
+            return self._part(node, conditions) if self.is_worth_it(node) else node
         node = _copied(node)
         if isinstance(node, ast.IfExp):
             node.test = self._expression(node.test, conditions)
@@ -242,7 +207,7 @@ class _Splitting:
                     setattr(node, field, [self._expression(part, conditions) for part in held])
         return node
 
-    def _is_worth_it(self, node):
+    def is_worth_it(self, node):
         """Whether it calls a function of Python or an operation on tensors."""
         return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.MatMult)
                    or isinstance(part, ast.Call) and not self._is_cheap(part.func) for part in nodes_below([node]))
@@ -285,27 +250,35 @@ class _Splitting:
         target = ast.Tuple([ast.Name(one, ast.Store()) for one in wanted], ast.Store())
         loop = ast.For(target, ast.Name(name, ast.Load()), rest or [ast.Pass()], [])
         for one in (first, loop):
-            _place(one, node)
+            place_at(one, node)
         loop.hiaton_is_split = True
         loop.hiaton_outside = names_outside(self.where.tree, node)
         return Split(first, loop)
 
 
-def _place(made, node):
+def place_at(made, node):
     """What was made stands where the node does."""
     for part in ast.walk(made):
         if not hasattr(part, "lineno"):
             ast.copy_location(part, node)
 
 
-def _breaks_in_front(statements):
-    """The `if ...: break` that the statements begin with."""
-    found = []
-    for statement in statements:
-        if not isinstance(statement, ast.If) or statement.orelse or not isinstance(statement.body[0], ast.Break):
-            break
-        found.append(statement)
-    return found
+def leaves_loop(statements, kinds):
+    """Whether one of these kinds of statements may leave the loop that the statements are the body of, or its turn."""
+    pending = [(statement, kinds) for statement in statements]
+    while pending:
+        statement, leaving = pending.pop()
+        if isinstance(statement, leaving):
+            return True
+        if isinstance(statement, ast.FunctionDef):
+            continue
+        if isinstance(statement, (ast.For, ast.While)):
+            pending += [(one, leaving) for one in statement.orelse]
+            pending += [(one, tuple(kind for kind in leaving if kind is ast.Return)) for one in statement.body]
+            continue
+        pending += [(one, leaving) for one in ast.iter_child_nodes(statement)
+                    if isinstance(one, (ast.stmt, ast.ExceptHandler, ast.match_case))]
+    return False
 
 
 def _without_continue(statements):

@@ -3,6 +3,7 @@
 import ast
 import inspect
 
+from hiaton.function.exits import left_early
 from hiaton.function.scopes import assigned, body_of, declared_names, functions_in, needed_names, read_names
 from hiaton.function.source import tree_of
 from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, sides_of
@@ -110,6 +111,9 @@ class Statements:
                 return getattr(self, f"end_{kind}")(statement)
             if kind == "If":
                 return self._run_if(statement, rest, following)
+            parts = left_early(statement, self) if kind == "For" else None
+            if parts is not None:
+                return self.run([*parts, *rest], following)
             if kind in ("For", "While"):
                 made = self.run_loop(statement, rest, following)
                 if made is not None:
