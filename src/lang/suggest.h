@@ -20,8 +20,8 @@ class Suggestion {
   std::size_t best_distance_;
 };
 
-/// Where there is a function, data type or variant of this name, or what stands here for a function that other
-/// languages have: "; ...". Empty where nothing is known of the name.
+/// Where there is a function, data type or variant of this name, or what stands here for a function that
+/// other languages have: "; ...". Empty where nothing is known of the name.
 std::string known_elsewhere(std::string_view name);
 
 /// What stands here for a word of other languages, in a program: "; ...". Empty where nothing is known of it.
