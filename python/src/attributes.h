@@ -54,7 +54,7 @@ class AttributePlaces {
  private:
   struct Place {
     nb::object name;
-    Py_ssize_t offset = 0;         ///< of a slot in the object; 0: none
+    Py_ssize_t offset = 0;         ///< where a slot is in the object; 0: there is none
     Py_ssize_t index = -1;         ///< among the values that go with the object; -1: none
     bool is_in_dict = false;       ///< the `__dict__` of the object has it, if the object has one
     mutable Py_ssize_t entry = 0;  ///< where it stood in the last such dict
@@ -71,7 +71,7 @@ class AttributePlaces {
   PyTypeObject* type_;
   std::vector<Place> places_;
   bool has_values_ = false;  ///< some place has an index
-  uint32_t version_ = 0;     ///< of the class, when it was looked at
+  uint32_t version_ = 0;     ///< the version of the class, when it was looked at
 #if PY_VERSION_HEX < 0x030C0000
   PyDictKeysObject* keys_ = nullptr;  ///< that objects of the class share
 #endif

@@ -178,7 +178,7 @@ nb::dict operation_table() {
       const nb::object otherwise = def.otherwise ? nb::cast(*def.otherwise) : nb::none();
       attributes.append(nb::make_tuple(python_name_of(def.name), def.is_list, otherwise, def.count));
     }
-    nb::list reduced;  // of which element types tensors of rank 0 stay as they are
+    nb::list reduced;  // the element types of which tensors of rank 0 stay as they are
     for (const DType dtype : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F32, DType::F64}) {
       if (reduces(*op) && reduces_numbers_of(*op, dtype)) reduced.append(std::string(name_of(dtype)));
     }

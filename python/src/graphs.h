@@ -66,7 +66,7 @@ struct Plan {
   Type type;                     ///< Tensor: of it. Object, List: of the data
   std::vector<Plan> parts;       ///< Tuple, Dict: its items. Union: its sides. List: the one of its elements
   std::vector<Type> components;  ///< the types of the values that it becomes
-  FieldLayout layout;            ///< of these as the fields of one data value
+  FieldLayout layout;            ///< how they lie as the fields of one data value
   struct ObjectTable* objects = nullptr;
   std::shared_ptr<const Symbols> symbols;  ///< Symbol: those of the graph
 };
@@ -78,8 +78,8 @@ struct ObjectTable {
     nb::object made;  ///< the class
     uint32_t variant;
     AttributePlaces attributes;
-    std::vector<Plan> fields;  ///< of the attributes
-    FieldLayout layout;        ///< of all values that the fields become
+    std::vector<Plan> fields;  ///< how each attribute is read
+    FieldLayout layout;        ///< how all values lie that the fields become
     std::vector<Slot> blank;   ///< such values that refer to nothing
     bool is_bare = false;      ///< these are none: a number stands there, so that each object is one
   };
@@ -96,7 +96,7 @@ struct ObjectTable {
   bool has_texts = false;  ///< some fields are texts
   bool is_cached = true;   ///< no tuple in a field holds objects or lists
   int failed_walks = 0;    ///< how often in a row that did not go
-  ObjectCache cache;       ///< of objects that Snapshot::walk read
+  ObjectCache cache;       ///< knows the objects that Snapshot::walk read
 };
 
 /// Whether values of the plan hold objects or lists.
@@ -202,7 +202,7 @@ class Snapshot {
   const Plan* const result_;
   const bool gives_objects_;
   bool has_marks_inside_ = false;
-  const Plan* whole_ = nullptr;                ///< of the argument that is being read
+  const Plan* whole_ = nullptr;                ///< the plan of the argument that is being read
   std::span<const EagerTensor> marked_;        ///< results that tapes have seen
   const Value* first_given_ = nullptr;         ///< the first of the results that are given
   std::vector<Slot> slots_;                    ///< a stack: of the fields that are being read

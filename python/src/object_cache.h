@@ -77,7 +77,7 @@ class ObjectCache {
   Entries entries_;
   tsl::robin_map<PyObject*, PyObject*> roots_;  ///< by the weak references to them
   std::unordered_set<PyObject*> seen_;          ///< addresses of objects that came once
-  nb::object callback_;                         ///< of the weak references; not valid: there are none yet
+  nb::object callback_;  ///< the weak references call it; not valid: there are none yet
   std::size_t bytes_ = 0;
   uint64_t hits_ = 0;
   uint64_t wasted_ = 0;  ///< how many entries were never of use
@@ -93,7 +93,7 @@ struct ObjectCache::Entry {
   std::vector<Shared> shared;
   std::vector<Node> nodes;            ///< each is reached by one before it; the first is the root
   std::vector<PyObject*> expected;    ///< what the nodes hold, one after the other
-  std::vector<PyObject*> kept_alive;  ///< with a reference of its own
+  std::vector<PyObject*> kept_alive;  ///< the entry holds a reference to each
   nb::object reference;               ///< a weak one to the root
   bool was_of_use = false;
 

@@ -44,7 +44,7 @@ class Rule {
   const OpDef* op_ = nullptr;  ///< null: `of_` is set
   Attributes attributes_;
   std::shared_ptr<Rule> of_;
-  std::shared_ptr<GraphForm> form_;  ///< of a function of a module, and of its gradients
+  std::shared_ptr<GraphForm> form_;  ///< the form of a function of a module, and of its gradients
   std::vector<std::size_t> numbers_;
   std::vector<Type> parameters_;
   std::vector<Type> results_;

@@ -22,7 +22,7 @@ struct Application {
   std::span<const int64_t> attributes;
   std::shared_ptr<Rule> rule;
   std::span<const Value> operands;
-  std::span<const uint64_t> marks;  ///< of the operands
+  std::span<const uint64_t> marks;  ///< the marks of the operands
 };
 
 /// What eager operations on watched tensors do, in order.

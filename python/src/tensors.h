@@ -59,7 +59,7 @@ std::optional<Value> array_operand(nb::handle object);
 
 /// An argument of an operation: a Python number takes the element type of the tensors beside it.
 struct Operand {
-  Value value;  ///< of a weak one, an i64 or an f64
+  Value value;  ///< a weak operand is an i64 or an f64
   bool weak = false;
   uint64_t mark = 0;  ///< as of a tensor
 };

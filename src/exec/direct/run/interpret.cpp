@@ -41,7 +41,7 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
 
   const std::atomic<bool>& poll = worker->poll;
   Fault fault = Fault::None;
-  Slot result{};  // of the latest instruction that says so: see the Result forms
+  Slot result{};  // what the latest instruction gave that says so: see the Result forms
 
 #define GO goto * pc->handler
 #define NEXT \

@@ -30,7 +30,7 @@ class CompleteGradients {
 
  private:
   std::vector<uint32_t> lasts_;          ///< the largest number of a region that adds to it; in order
-  std::vector<std::size_t> parameters_;  ///< those that batches alone add to, in the same order
+  std::vector<std::size_t> parameters_;  ///< only batches add to them; in the same order
   std::size_t next_ = 0;
 };
 

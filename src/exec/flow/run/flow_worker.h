@@ -287,7 +287,7 @@ class Worker {
     Message message;
   };
   std::vector<Sent> outbox_;
-  std::vector<const Message*> together_;  ///< those of the outbox that leave as one
+  std::vector<const Message*> together_;  ///< messages of the outbox that leave as one
 
   struct Kinds {
     Trace::KindId part;

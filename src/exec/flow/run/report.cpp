@@ -73,7 +73,7 @@ void Worker::fail(Frame* frame, const Step& step, Fault fault) {
 }
 
 RunError Worker::error_of(const Failure& failure) const {
-  const Worker* owner = this;  // of the frame where the search is
+  const Worker* owner = this;  // who has the frame where the search is
   const FlowChain::FindCaller find_caller = [&](const RemoteCaller& caller) -> Frame* {
     if (processes_ != nullptr) return nullptr;  // another process knows it
     owner = team_->worker(caller.name.caller);
