@@ -57,6 +57,7 @@ Value random_value(Random& random, DType type) {
 }
 
 bool same(const Value& a, const Value& b) {
+  if (!a.is_scalar() || !b.is_scalar()) return a == b;
   if (a.dtype() == DType::F32 && b.dtype() == DType::F32 && std::isnan(a.as<float>())) {
     return std::isnan(b.as<float>());
   }
