@@ -49,7 +49,8 @@ class World {
     }
     if (!sharing_) return {own[0], std::move(numbers)};
     GraphGradients all{std::make_shared<Gradients>(*own[0].parameters), own[0].parameters};
-    sharing_->add_up(parts, sums, numbers, *all.sums);
+    sharing_->begin_sums(parts, *all.sums);
+    sharing_->add_up(sums, numbers);
     return {std::move(all), std::move(numbers)};
   }
 
