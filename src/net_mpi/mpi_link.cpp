@@ -226,7 +226,7 @@ class MpiLink : public Link {
         if (all[i].process == self_) continue;
         auto& other = memory_of_others_[static_cast<std::size_t>(all[i].process)];
         other = SharedMemory::open(all[i].memory);
-        reads[i] = other != nullptr;
+        reads[i] = other != nullptr ? 1 : 0;
       }
       check(MPI_Alltoall(reads.data(), 1, MPI_CHAR, is_read_by.data(), 1, MPI_CHAR, machine));
       for (std::size_t i = 0; i < all_count; ++i)
