@@ -118,7 +118,10 @@ def unrolled(bench):
     for package, label in (("torch", "torch.compile"), ("jax", "jax.jit")):
         if importlib.util.find_spec(package) is None or bench.smoke:
             continue
-        done, seconds = _until(package, count, bench.options.seconds)
+        done, seconds, error = _until(package, count, bench.options.seconds)
+        if error:
+            rows.append([f"{label}, which failed at tree {done + 1}: {error}", str(done), "", ""])
+            continue
         least = "" if done else "more than "
         rows.append([label, str(done), least + show_time(seconds / max(1, done)), least + show_ratio(seconds / max(1, done) / found)])
         bench.at_least(f"distinct trees beside {label}, {done} of {count} trees done", seconds / max(1, done) / found, 100)
@@ -127,7 +130,8 @@ def unrolled(bench):
 
 
 def _until(package, count, seconds):
-    """How many trees the peer did in so many seconds, and how long it took for them."""
+    """How many trees the peer did in so many seconds, how long it took for them, and the error that ended it, if one did."""
+    failure = ""
     show_progress(f"unrolled: {package}, at most {seconds} s")
     command = [sys.executable, "-B", str(pathlib.Path(__file__).parent / "unrolled.py"), package, "--trees", str(count)]
     with tempfile.TemporaryFile("w+") as output:
@@ -136,8 +140,9 @@ def _until(package, count, seconds):
         except subprocess.TimeoutExpired:
             pass
         except subprocess.CalledProcessError as error:
-            raise SystemExit(f"{' '.join(command)} failed with status {error.returncode}:\n{error.stderr}")
+            told = [line for line in error.stderr.splitlines() if "Error" in line]
+            failure = told[0] if told else f"exit status {error.returncode}"
         output.seek(0)
         lines = [json.loads(line) for line in output if line.endswith("\n")]
     show_progress("")
-    return (lines[-1]["trees"], lines[-1]["seconds"]) if lines else (0, seconds)
+    return (lines[-1]["trees"], lines[-1]["seconds"], failure) if lines else (0, seconds, failure)
