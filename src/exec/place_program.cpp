@@ -1,5 +1,7 @@
 #include "exec/place_program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -14,6 +16,15 @@
 #include "partition/split_steps.h"
 
 namespace hiaton::exec {
+
+int processes_of_each(int replicas, int processes) {
+  if (replicas < 1 || processes % replicas != 0) {
+    throw ProgramError(
+        fmt::format("expected a number of processes that is a multiple of the replicas, {}, found {}",
+                    replicas, processes));
+  }
+  return processes / replicas;
+}
 
 bool has_places(const Graph& graph, const partition::Places& places) {
   if (!places.named.empty()) return true;

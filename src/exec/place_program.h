@@ -14,6 +14,10 @@ namespace hiaton::exec {
 /// ProgramError where no process has room for a parameter.
 bool has_places(const graph::Graph& graph, const partition::Places& places);
 
+/// How many processes each of so many groups has (RunOptions::replicas). Throws ProgramError where the
+/// processes are no multiple of the groups.
+int processes_of_each(int replicas, int processes);
+
 /// Each body on one process; loops are calls (outline_loops.h). Nothing, and in `reason` why, where calls
 /// that are sent cannot express the graph: it has no structure (structure.h). Throws ProgramError where
 /// `places` does not fit the graph.

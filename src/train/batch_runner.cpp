@@ -164,10 +164,6 @@ partition::Places BatchRunner::places_on(std::size_t processes) const {
 
 /// All processes hold all parameters.
 void BatchRunner::prepare_to_run_placed(SharedBatches& sharing, std::size_t replicas) {
-  if (sharing.processes() % replicas != 0)
-    throw ProgramError(
-        fmt::format("expected a number of processes that is a multiple of the replicas, {}, found {}",
-                    replicas, sharing.processes()));
   sharing.run_together(replicas);
   runs_placed_ = true;
 }

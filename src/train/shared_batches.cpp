@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "exec/common_run.h"
+#include "exec/place_program.h"
 #include "hiaton/error.h"
 #include "train/evaluate.h"
 
@@ -40,12 +41,16 @@ void append_numbers(std::vector<double>& numbers, net::ByteReader& in) {
 }  // namespace
 
 void SharedBatches::set_replicas(std::size_t replicas) {
-  if (replicas == 0 || processes() % replicas != 0) {
-    throw ProgramError(
-        fmt::format("expected a number of processes that is a multiple of the replicas, {}, found {}",
-                    replicas, processes()));
-  }
-  group_ = processes() / replicas;
+  group_ = processes_of_each(replicas);
+}
+
+void SharedBatches::run_together(std::size_t replicas) {
+  together_ = processes_of_each(replicas);
+  is_dealt_ = false;
+}
+
+std::size_t SharedBatches::processes_of_each(std::size_t replicas) const {
+  return static_cast<std::size_t>(exec::processes_of_each(static_cast<int>(replicas), transport_.size()));
 }
 
 void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables::Holders holders) {

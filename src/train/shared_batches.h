@@ -58,10 +58,8 @@ class SharedBatches {
   bool is_dealt() const { return is_dealt_; }
   /// From now on all processes of a group, of which there are so many, run each batch together: what is
   /// placed runs where it is placed. There are rounds, and all hold all parameters.
-  void run_together(std::size_t replicas) {
-    is_dealt_ = false;
-    together_ = processes() / replicas;
-  }
+  /// Throws ProgramError as set_replicas().
+  void run_together(std::size_t replicas);
   /// How many processes run a batch together; 1: each runs its own.
   std::size_t together() const { return together_; }
   /// How many of these groups there are.
@@ -100,6 +98,7 @@ class SharedBatches {
   std::vector<std::vector<std::byte>> exchange(std::span<const net::ByteWriter> out);
 
  private:
+  std::size_t processes_of_each(std::size_t replicas) const;
   std::vector<net::ByteWriter> begin_round();
   /// Sends to each other process, and calls read(process, reader) for what came from each, and
   /// read_own() for this process, in the order of the processes.

@@ -7,6 +7,7 @@
 
 #include "exec/fault.h"
 #include "exec/flow/run/flow_worker.h"
+#include "exec/place_program.h"
 #include "tensor/memory.h"
 
 namespace hiaton::exec::flow {
@@ -66,13 +67,7 @@ CallCodecs::CallCodecs(const Plan& plan) {
 }
 
 int group_size(const RunOptions& options) {
-  const int processes = options.processes->size();
-  const int replicas = std::max(1, options.replicas);
-  if (processes % replicas != 0)
-    throw ProgramError(
-        fmt::format("expected a number of processes that is a multiple of the replicas, {}, found {}",
-                    replicas, processes));
-  return processes / replicas;
+  return processes_of_each(std::max(1, options.replicas), options.processes->size());
 }
 
 ProcessCalls::ProcessCalls(const Plan& plan, const CallCodecs& codecs, std::span<const Value> arguments,
