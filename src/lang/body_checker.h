@@ -338,6 +338,7 @@ class BodyChecker {
                       std::span<const std::size_t> places, std::span<const Tells> told);
   /// What one step of a `fold` or `scan` gives whose first value has no type by itself.
   Wish told_by_step(const Expr& expr, const OverList& over, const Applied& applied);
+  bool keeps_type_of_elements(const Expr& expr, const OverList& over);
   Wish told_by_step_of_lambda(const Expr& expr, const Expr& lambda, const OverList& over);
   /// The types of the loop variables that have none yet, as far as the next values tell them.
   void tell_states(const Loop& loop, std::vector<Wish>& types);

@@ -183,8 +183,10 @@ std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& exp
   read.element = element_type(found);
   if (at == 1) {
     const bool is_told = applied.param(0) || (wishes.size() == 1 && wishes[0]);
+    const bool is_open = !is_told && (*syntax_)[giver_of(arguments[1])].flex != Flex::Rigid;
     const bool waits = !is_told && tells(arguments[1]) == Tells::Nothing;
-    const Wish by_step = waits ? told_by_step(expr, read, applied) : std::nullopt;
+    const bool asks_step = waits || (is_open && !keeps_type_of_elements(expr, read));
+    const Wish by_step = asks_step ? told_by_step(expr, read, applied) : std::nullopt;
     read.initial.push_back(value(arguments[1], by_step ? by_step : wish_of_initial(read, applied, wishes)));
   }
   for (std::size_t i = at + 2; i < arguments.size(); ++i) {

@@ -195,6 +195,28 @@ Wish BodyChecker::told_by_step_of_lambda(const Expr& expr, const Expr& lambda, c
   return is_right ? step : std::nullopt;
 }
 
+/// Whether a step can begin with a first value of the type of the elements and gives such a value. A number
+/// as first value takes that type then; functions with names say themselves which type they take.
+bool BodyChecker::keeps_type_of_elements(const Expr& expr, const OverList& over) {
+  const std::span<const ExprId> arguments = list(expr.list);
+  const Expr& lambda = (*syntax_)[giver_of(arguments[0])];
+  if (lambda.kind != Expr::Kind::Lambda) return true;
+  const std::span<const Pattern> params = patterns(lambda.list);
+  if (params.size() + 1 != arguments.size()) return true;
+  bool keeps = false;
+  const bool is_right = attempt([&] {
+    const Var first = value(arguments[1], over.element);
+    if (!known(first)) return;
+    const ir::BlockId block = f_->begin_block({first.type(), over.element});
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      bind(params[i], i < 2 ? f_->block_params(block)[i] : value(arguments[i + 1]));
+    }
+    const Vars results = values(lambda.a, {});
+    keeps = all_known(results) && compatible(single(lambda.a, results, std::nullopt).type(), first.type());
+  });
+  return is_right && keeps;
+}
+
 /// In the body, the name of a loop variable whose first value has no type by itself stands for that value as
 /// it is written. A type that is found so may tell others.
 void BodyChecker::tell_states(const Loop& loop, std::vector<Wish>& types) {

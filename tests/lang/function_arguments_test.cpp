@@ -97,6 +97,22 @@ TEST(FunctionArguments, FirstValuesOfAFoldFollowItsPlace) {
       "");
 }
 
+/// Where no place says a type, and the type of the elements does not do, the step tells it.
+TEST(FunctionArguments, FirstValuesOfAFoldFollowItsStep) {
+  EXPECT_EQ(
+      error_of("param table: f32[9, 3]\n"
+               "fn f(ns: List[i64]) -> f32 = sum(fold(fn(sum, n) -> sum + table[n], zeros(3), ns))\n"
+               "fn g(ns: List[i64]) -> f32 = (let s = fold(fn(sum, n) -> sum + table[n], [0, 0, 0], ns) in "
+               "sum(s * s))\n"
+               "fn h(ns: i64[m]) -> f32 = (let s = fold(fn(sum, n) -> sum + table[n, 0], 0, ns) in s * s)\n"
+               "fn i(ns: List[i64]) -> f32 = (let s = scan(fn(sum, n) -> table[n, 0], 0, ns) in fold(add, 0, "
+               "s))\n"),
+      "");
+  // Where it does do, it is as it was.
+  EXPECT_EQ(error_of("fn f(xs: List[f64]) -> f64 = (let n = fold(fn(n, x) -> n + 1, 0, xs) in n * 0.5)\n"),
+            "");
+}
+
 TEST(FunctionArguments, OperationsOnStringsAndDataAreFunctions) {
   const std::string tree = "data Tree = Leaf(n: i64) | Node(l: Tree, r: Tree)\n";
   EXPECT_EQ(
