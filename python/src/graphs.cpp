@@ -145,7 +145,13 @@ class GraphBuilder {
   /// floats.
   std::string declare_gradient(uint32_t of) {
     const std::string name = builder_.unused_name("gradient");
-    builder_.declare_gradient(name, {ir::FunctionId(of)}, {ir::GradientForm::Kind::ValueAndGradients});
+    ir::GradientForm form{.kind = ir::GradientForm::Kind::ValueAndGradients};
+    // Objects and lists may hold floats too, but Python takes no gradients by them.
+    const std::vector<ir::ValueInfo>& params = builder_.module().functions[of].params;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      if (!params[i].type.is_data() && is_float(params[i].type.dtype)) form.wrt.push_back({.number = i});
+    }
+    builder_.declare_gradient(name, {ir::FunctionId(of)}, form);
     return name;
   }
   /// `merging`: whether values that are computed alike may become one. Objects that are made are not the

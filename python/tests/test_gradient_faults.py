@@ -1,6 +1,8 @@
 """Gradients where the run of the graph fails: the answer is that of Python, and what is printed and set is what Python prints and
 sets."""
 
+import dataclasses
+
 import pytest
 
 import hiaton as hia
@@ -25,6 +27,13 @@ class Counted(nn.Module):
 
     def number(self, x, n):
         return self.loss(x, n).item()
+
+
+@dataclasses.dataclass
+class Pair:
+    x: object
+    left: "Pair | None" = None
+    right: "Pair | None" = None
 
 
 X = hia.tensor([1.0, -2.0])
@@ -84,6 +93,35 @@ def test_gradients_by_arguments():
     assert by_float(3.0, 1) == 6.0
     with pytest.raises(hia.RunError, match="overflow"):
         by_float(3.0, 4)  # a tape does not see floats
+
+
+def test_objects_and_lists_may_stand_beside_what_gradients_are_taken_by():
+    def total(tree, w):
+        return hia.sum(w * tree.x) if tree.left is None else total(tree.left, w) + total(tree.right, w)
+
+    def along(xs, w):
+        return sum(hia.sum(w * x) for x in xs)
+
+    weights = hia.tensor([1.0, 3.0])
+    trees = [Pair(x, Pair(x), Pair(2 * x)) for x in (3, 0.5, X)]
+    for number, tree in enumerate(trees):
+        expected = [3.0 * part for part in ((3.0, 3.0), (0.5, 0.5), X.tolist())[number]]
+        assert hia.grad(total, argnums=1)(tree, weights).tolist() == expected
+        assert hia.grad(lambda w, tree: total(tree, w))(weights, tree).tolist() == expected
+        value, (by_weights, by_y) = hia.value_and_grad(lambda tree, w, y: total(tree, w) * y, argnums=(1, 2))(tree, weights, 2.0)
+        assert by_weights.tolist() == [2 * part for part in expected] and by_y == value.item() / 2
+    assert hia.grad(along, argnums=-1)([X, 2 * X], weights).tolist() == [3 * x for x in X.tolist()]
+    assert hia.grad(along, argnums=1)([1.0, 2.0], weights).tolist() == [3.0, 3.0]
+
+
+def test_gradients_by_objects_and_lists_are_refused_by_the_number_of_the_argument():
+    def loss(w, tree):
+        return hia.sum(w * tree.x)
+
+    with pytest.raises(hia.ConversionError, match="as argument 1, by which the gradient is to be, found Pair; choose others by argnums"):
+        hia.grad(loss, argnums=(0, 1))(X, Pair(1.0))
+    with pytest.raises(hia.ConversionError, match=r"as argument 0, .*, found list\[float\]"):
+        hia.grad(lambda xs, w: hia.sum(w) * sum(xs))([1.0, 2.0], X)
 
 
 def test_what_cannot_be_converted_is_refused_at_any_call():

@@ -178,11 +178,13 @@ class ArgumentGradients(Converted):
         return self._call(args, named, by_arguments=True, has_aux=self._has_aux)
 
     def of_graph(self, graph, given):
-        for type_ in graph.types:
-            if not _has_only_numbers(type_):
-                raise ConversionError(f"'{self._function.__qualname__}': expected tensors and numbers, and tuples of them, as "
-                                      f"arguments to take gradients by, found {type_}; "
-                                      "give those, or use nn.value_and_grad for the parameters of modules")
+        first = len(self._receiver)
+        for number in self._wanted():
+            place = number + first if number >= 0 else number + len(graph.types)
+            if first <= place < len(graph.types) and not _has_only_numbers(graph.types[place]):
+                raise ConversionError(f"'{self._function.__qualname__}': expected a tensor or a number, or a tuple or dict of them, "
+                                      f"as argument {number}, by which the gradient is to be, found {graph.types[place]}; choose "
+                                      "others by argnums, or use nn.value_and_grad for the parameters of modules")
         made, *gradients = graph.core.call(given)
         return made, gradients
 
