@@ -24,7 +24,7 @@ RunResult run_on_demand(DemandProgram& program, std::span<const Value> arguments
     if (entry.plan == nullptr) return run_on_demand(program.graph, entry.reason, arguments, options);
     RunOptions alone = options;
     alone.workers = 1;
-    return direct::run_plan(*program.suspended, *entry.plan, arguments, alone, entry.last_run);
+    return direct::run_plan(entry.planned(*program.suspended), *entry.plan, arguments, alone, entry.last_run);
   });
 }
 

@@ -9,7 +9,8 @@
 //     it, and the true side is the argument of the call of loop in loop
 //   - a NextIteration becomes a Call of loop in loop, which stands on the true side of the predicate
 //   - an Exit becomes a Return of loop in `around`. A result of loop is the Merge of the Return of loop in
-//     loop and of what the Exit read, the false side of a Switch by the predicate
+//     loop and of what the Exit read: the false side of a Switch by the predicate, or what is computed from
+//     such sides alone
 //   - all others stay as they are, in the function of the innermost loop around them; a constant under every
 //     tag stands in each function that reads it
 // The rules of tags make the two forms the same: a loop that is not entered and a function that is not called
@@ -21,6 +22,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -119,14 +121,60 @@ class LoopOutliner {
 
   void find_predicate(LoopId id) {
     refuse_if(graph_[id].exits.empty(), "a loop has no variables or no results");
-    for (NodeId exit : graph_[id].exits) {
-      const OutPort from = graph_[exit].inputs[0];
-      refuse_if(graph_[from.node].kind != NodeKind::Switch, "an Exit does not read a Switch");
-      const OutPort predicate = graph_[from.node].inputs[1];
-      const bool is_first = exit == graph_[id].exits[0];
-      refuse_if(from.port != 1 || (!is_first && predicate != outlined(id).predicate),
-                "an Exit does not read the false side of its loop's predicate");
-      outlined(id).predicate = predicate;
+    for (NodeId exit : graph_[id].exits) find_predicate(id, graph_[exit].inputs[0]);
+  }
+
+  /// Walks from what an Exit reads to the Switch nodes by which values leave the loop. Operations, calls and
+  /// whole branches and loops may stand between: the end of a branch is passed with one more `inside`, its
+  /// Switch nodes with one less.
+  void find_predicate(LoopId id, OutPort result) {
+    struct Place {
+      OutPort port;
+      uint32_t inside;
+      auto operator<=>(const Place&) const = default;
+    };
+    std::set<Place> seen;
+    std::vector<Place> open{{result, 0}};
+    bool is_found = false;
+    while (!open.empty()) {
+      const Place place = open.back();
+      open.pop_back();
+      const NodeId at = place.port.node;
+      if (graph_.loop_of(at) != id || !seen.insert(place).second) continue;
+      const Node& node = graph_[at];
+      if (node.kind == NodeKind::Switch && place.inside == 0) {
+        const bool is_first = !is_found && !outlined(id).predicate.node.valid();
+        refuse_if(place.port.port != 1 || (!is_first && node.inputs[1] != outlined(id).predicate),
+                  "an Exit does not read the false side of its loop's predicate");
+        outlined(id).predicate = node.inputs[1];
+        is_found = true;
+        continue;
+      }
+      const bool is_variable =
+          node.kind == NodeKind::Merge && std::ranges::any_of(node.inputs, [&](OutPort from) {
+            return graph_[from.node].kind == NodeKind::NextIteration;
+          });
+      refuse_if(is_variable, "an Exit reads a value that its loop's predicate does not switch");
+      if (node.kind == NodeKind::Switch) {
+        open.push_back({node.inputs[0], place.inside - 1});
+        continue;
+      }
+      const uint32_t inside = place.inside + (node.kind == NodeKind::Merge ? 1 : 0);
+      for_each_value_before(node, [&](OutPort from) { open.push_back({from, inside}); });
+    }
+    refuse_if(!is_found, "an Exit reads a value that its loop's predicate does not switch");
+  }
+
+  /// What the value of a node comes from, outside of functions and loops that it leaves.
+  template <class Visit>
+  void for_each_value_before(const Node& node, Visit visit) const {
+    if (node.kind == NodeKind::Return) {
+      for (NodeId call : graph_[node.site].calls) visit(graph_[call].inputs[0]);
+    } else if (node.kind == NodeKind::Exit) {
+      for (NodeId enter : graph_[node.loop].enters) visit(graph_[enter].inputs[0]);
+    } else {
+      for (OutPort input : node.inputs) visit(input);
+      for (OutPort control : node.controls) visit(control);
     }
   }
 

@@ -15,7 +15,8 @@ namespace hiaton::exec {
 ///
 /// Nodes, functions and call sites keep their numbers, and what is new stands behind them: so what an error,
 /// a timeline or a statistic says of a node of the new graph holds for the given one. Loops that stay are
-/// numbered anew.
+/// numbered anew. Between the predicate of a loop and its Exit there may be operations, calls, branches and
+/// other loops.
 std::optional<graph::Graph> outline_loops(const graph::Graph& graph,
                                           const std::function<bool(graph::FunctionId)>& is_chosen,
                                           std::string& reason);

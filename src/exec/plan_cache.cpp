@@ -8,6 +8,23 @@
 namespace hiaton::exec {
 namespace {
 
+/// Adds the plan. Loops of which direct code has no form, as those that compute something between their
+/// predicate and an Exit, are calls in it.
+void plan_direct(const graph::Graph& graph, PlanCache::Entry& entry) {
+  entry.plan = direct::compile(graph, *entry.functions, entry.options, entry.reason);
+  if (entry.plan != nullptr || graph.loops().empty()) return;
+  std::string reason;
+  std::optional<graph::Graph> outlined = outline_loops(
+      graph, [&](graph::FunctionId function) { return (*entry.functions)[function.index()]; }, reason);
+  if (!outlined) return;
+  FunctionSet functions = *entry.functions;
+  functions.resize(outlined->functions().size(), true);  // the functions of loops
+  entry.plan = direct::compile(*outlined, functions, entry.options, reason);
+  if (entry.plan == nullptr) return;
+  entry.reason.clear();
+  entry.outlined = std::make_unique<const graph::Graph>(std::move(*outlined));
+}
+
 /// The flow machine knows calls only.
 std::unique_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& graph,
                                                         const std::vector<bool>& direct) {
@@ -79,7 +96,7 @@ const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const Function
   auto entry = std::make_unique<Entry>();
   entry->functions = &functions;
   entry->options = options;
-  entry->plan = direct::compile(graph, functions, options, entry->reason);
+  plan_direct(graph, *entry);
   entries_.push_back(std::move(entry));
   return *entries_.back();
 }

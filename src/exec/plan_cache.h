@@ -32,7 +32,14 @@ class PlanCache {
     direct::PlanOptions options;
     std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
+    /// The graph with its loops as calls, where it has a plan only so: what the plan is of.
+    std::unique_ptr<const graph::Graph> outlined{};
     mutable direct::LastRun last_run{};
+
+    /// What the plan is of, where it is a plan of `graph`.
+    const graph::Graph& planned(const graph::Graph& graph) const {
+      return outlined != nullptr ? *outlined : graph;
+    }
   };
 
   /// Returns the direct code of `functions`, which main is one of.

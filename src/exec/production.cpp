@@ -114,7 +114,7 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
     if (options.processes->self() != 0 && (direct == nullptr || direct->plan == nullptr)) return {};
   }
   return direct != nullptr && direct->plan != nullptr
-             ? direct::run_plan(graph, *direct->plan, arguments, options, direct->last_run)
+             ? direct::run_plan(direct->planned(graph), *direct->plan, arguments, options, direct->last_run)
              : run_as_example(graph, arguments, options, plans);
 }
 
@@ -202,11 +202,12 @@ class DirectRuns {
       if (!own) own.emplace(options);
       own->timeout = options.timeout - (Clock::now() - start_);
       if (own->timeout <= std::chrono::nanoseconds::zero()) {
-        direct::DirectChain nowhere(graph_, *entry.plan, nullptr, nullptr);
+        direct::DirectChain nowhere(entry.planned(graph_), *entry.plan, nullptr, nullptr);
         throw budget_error({graph_, arguments, nowhere}, options, Fault::Timeout);
       }
     }
-    RunResult result = direct::run_plan(graph_, *entry.plan, arguments, own ? *own : options, entry.last_run);
+    RunResult result =
+        direct::run_plan(entry.planned(graph_), *entry.plan, arguments, own ? *own : options, entry.last_run);
     examples_.take_results(index, std::move(result.values));
     if (options.stats == nullptr) return;
     const std::lock_guard lock(mutex_);

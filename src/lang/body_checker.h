@@ -283,8 +283,9 @@ class BodyChecker {
   /// Whether its fields do not tell all types of the generic data type, as those of `Left(1)` of an Either.
   /// `told` is what each field tells.
   bool leaves_types_open(const Expr& construction, std::span<const Tells> told) const;
-  /// Whether the arguments do not tell all types of what a call gives, as those of `lookup(MapTip, 1)`.
-  bool leaves_types_open(const Expr& call, const FunctionHead& generic) const;
+  /// What the arguments of a call tell of the type parameters in what it gives, of each the most, and of
+  /// these the least: Nothing of `lookup(MapTip, 1)`, Integer of `put(MapTip, "a", 1)`.
+  Tells told_by_arguments(const Expr& call, const FunctionHead& generic) const;
   /// Whether the name is that of a variant of a list, or of a generic data type of which the types are open.
   bool is_open_variant(const Expr& expr) const;
   /// Whether each argument fits the type at its place, as far as that is known; reports one that does not.

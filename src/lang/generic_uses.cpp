@@ -65,23 +65,27 @@ bool BodyChecker::leaves_types_open(const Expr& construction, std::span<const Te
   return !open.empty();
 }
 
-bool BodyChecker::leaves_types_open(const Expr& call, const FunctionHead& generic) const {
+BodyChecker::Tells BodyChecker::told_by_arguments(const Expr& call, const FunctionHead& generic) const {
   const std::vector<Tells> told = tells_each(list(call.list));
   const auto is_nothing = [](Tells part) { return part == Tells::Nothing; };
-  if (std::ranges::all_of(told, is_nothing)) return true;
+  if (std::ranges::all_of(told, is_nothing)) return Tells::Nothing;
   const bool fits = told.size() == generic.params.size() && told.size() == generic.param_types.size();
-  if (!fits) return false;  // which is an error of its own
+  if (!fits) return Tells::Type;  // which is an error of its own
   TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
-  std::vector<Symbol> known;
+  std::vector<Tells> by_param(generic.type_params.size(), Tells::Nothing);
+  const auto told_of = [&](Symbol param) -> Tells& {
+    return by_param[std::ranges::find(generic.type_params, param) - generic.type_params.begin()];
+  };
   for (std::size_t i = 0; i < told.size(); ++i) {
-    if (!generic.params[i].is_function && is_nothing(told[i])) continue;
-    const std::vector<Symbol> named = types.params_at(generic.param_types[i]);
-    known.insert(known.end(), named.begin(), named.end());
+    const Tells part = generic.params[i].is_function ? Tells::Type : told[i];
+    for (const Symbol param : types.params_at(generic.param_types[i]))
+      told_of(param) = std::min(told_of(param), part);
   }
-  return std::ranges::any_of(generic.result_types, [&](std::size_t result) {
-    return std::ranges::any_of(types.params_at(result),
-                               [&](Symbol param) { return std::ranges::find(known, param) == known.end(); });
-  });
+  Tells least = Tells::Type;
+  for (const std::size_t result : generic.result_types) {
+    for (const Symbol param : types.params_at(result)) least = std::max(least, told_of(param));
+  }
+  return least;
 }
 
 BodyChecker::Tells BodyChecker::tells(ExprId id) const {
@@ -117,7 +121,7 @@ BodyChecker::Tells BodyChecker::tells(ExprId id) const {
         return tells(list(expr.list)[1]) == Tells::Nothing ? Tells::Nothing : Tells::Type;
       const FunctionHead* const function = functions_.find(expr.name);
       const bool is_open = function != nullptr && !function->type_params.empty() && expr.types.count == 0;
-      return is_open && leaves_types_open(expr, *function) ? Tells::Nothing : Tells::Type;
+      return is_open ? told_by_arguments(expr, *function) : Tells::Type;
     }
     case Expr::Kind::Gradient:
       return expr.is_called ? Tells::Type : Tells::Nothing;

@@ -55,6 +55,9 @@ void add_open_mpi_settings(LaunchCommand& command, bool is_local, bool is_root) 
   set.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
   set.emplace_back("OMPI_MCA_pml", "ob1");
   set.emplace_back("OMPI_MCA_btl", "self,vader,tcp");
+  // Bytes of a message that go over TCP at once. Longer ones wait until the receiver has asked for them,
+  // which it does not while it computes; a gradient of a usual parameter is shorter.
+  set.emplace_back("OMPI_MCA_btl_tcp_eager_limit", "1048576");
   set.emplace_back("OMPI_MCA_rmaps_base_oversubscribe", "1");
   set.emplace_back("OMPI_MCA_hwloc_base_binding_policy", "none");
   // These settings let a host that cannot be reached any more be noticed in seconds rather than minutes.

@@ -173,6 +173,48 @@ bool has_several_references(const DataObject* object) {
   return count != 1 && count != -1 && count != DataObject::kOutside + 1;
 }
 
+/// Parts that several others share, each with the types that it was looked at as.
+using SharedParts = std::set<std::pair<const DataObject*, const DataType*>>;
+
+/// Whether all of it fits. Each run of a program on data looks through its arguments: this tells what nearly
+/// all do, without a note of which field a part is.
+bool fits_data(const DataObject* whole, const DataType& whole_type) {
+  struct Open {
+    const DataObject* part;
+    const DataType* wanted;
+  };
+  SmallVector<Open, 64> waiting;
+  SharedParts known;
+  waiting.push_back({whole, &whole_type});
+  while (!waiting.empty()) {
+    const auto [part, wanted] = waiting.back();
+    waiting.pop_back();
+    const uint32_t variant = Data::variant_of(part);
+    if (variant >= wanted->variants.size()) return false;
+    const std::vector<Field>& fields = wanted->variants[variant].fields;
+    if (Data::count_of(part) != fields.size()) return false;
+    if (fields.empty()) continue;
+    if (has_several_references(part) && !known.emplace(part, wanted).second) continue;
+    const FieldLayout layout = part->fields_layout();
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Type& type = fields[i].type;
+      const FieldKind kind = layout.kind(i);
+      const Slot slot = part->slots()[i];
+      if (kind == FieldKind::Data) {
+        if (!type.is_data()) return false;
+        waiting.push_back({slot.data, type.data.get()});
+      } else if (type.is_data() || !fits_undivided({kind, slot}, type)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool fits_as_data(const Value& value, const Type& type) {
+  return value.is_data() && type.is_data() && fits_data(value.slot().data, *type.data);
+}
+
 }  // namespace
 
 /// This is a loop, not a recursion, for values may be as deep as memory allows. A part that several others
@@ -189,8 +231,9 @@ std::optional<std::string> misfit(const Value& value, const Type& type) {
     return fmt::format("{} as field '{}: {}' of {}", found, open.field->name, to_string(*open.wanted),
                        open.of->name);
   };
+  if (fits_as_data(value, type)) return std::nullopt;
   SmallVector<Open, 64> waiting;
-  std::set<std::pair<const DataObject*, const DataType*>> known;
+  SharedParts known;
   waiting.push_back({value, &type});
   while (!waiting.empty()) {
     const Open open = waiting.back();

@@ -2,6 +2,9 @@
 // worker and several.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "engine/checked_run.h"
 #include "sized.h"
 
@@ -105,6 +108,22 @@ std::vector<Ending> endings() {
                "  let h: f32[2] = [0.5, 1]\n"
                "  added(cells(made(n), h, bad)) + split(n, h, bad)\n",
        10},
+      {"below_flow",
+       kMade +
+           "fn copied(xs: List[i64], bad: i64) -> List[i64] =\n"
+           "  match xs Nil -> Nil Cons(x, rest) -> Cons(checked(x, bad), copied(rest, bad))\n"
+           "data Tree = Leaf(xs: List[i64]) | Node(left: Tree, all: List[i64], right: Tree)\n"
+           "fn grown(n: i64, xs: List[i64], bad: i64) -> Tree =\n"
+           "  if n <= 0 then Leaf(copied(xs, bad))\n"
+           "  else Node(grown(n - 3, Cons(checked(n, bad), xs), bad), xs, grown(n - 4, xs, bad))\n"
+           "fn total(t: Tree) -> i64 =\n"
+           "  match t Leaf(xs) -> sum(xs) Node(left, all, right) -> total(left) + sum(all) + total(right)\n"
+           "fn main(n: i64, bad: i64) -> f32[1, 2] =\n"
+           "  let row: f32[1, 2] = [[0.5, 2]]\n"
+           "  let turned: f32[2, 2] = [[1, 2], [3, 4]]\n"
+           "  let once = row @ turned\n"
+           "  (once * f32(total(grown(n, made(n), bad)))) @ turned\n",
+       10},
       {"fields",
        kMade +
            "data Wide = Wide(a: i64, b: List[i64], c: Wide, d: List[i64], e: f64, f: Wide, g: i64) | None\n"
@@ -179,8 +198,12 @@ TEST_P(EveryEnd, OfBytes) {
     if (way.executor == Executor::Flow) continue;  // holds far more than these programs need
     constexpr uint64_t kStep = uint64_t{2} << 10;
     Fault fault = Fault::MaxBytes;
-    for (way.max_bytes = kStep; fault == Fault::MaxBytes && way.max_bytes < (1 << 22); way.max_bytes += kStep)
+    for (way.max_bytes = kStep; fault == Fault::MaxBytes && way.max_bytes < (1 << 22);
+         way.max_bytes += std::max(kStep, way.max_bytes / 32)) {
+      SCOPED_TRACE(std::to_string(way.workers) + " workers, " + std::to_string(way.max_bytes) + " bytes" +
+                   (way.share_every_call ? ", each call shared" : "") + (way.batching ? ", batching" : ""));
       fault = fault_of(program, arguments(-1), way);
+    }
     EXPECT_EQ(fault, Fault::None);
   }
 }

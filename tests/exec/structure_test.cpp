@@ -281,10 +281,6 @@ const std::vector<Refusal>& refusals() {
        next_iteration_inside_a_branch,
        "a NextIteration does not read the true side of its loop's predicate",
        {{int64_t{4}}, {int64_t{0}}}},
-      {"an_operation_before_an_exit",
-       operation_before_an_exit,
-       "an Exit does not read a Switch",
-       {{int64_t{4}}, {int64_t{0}}}},
   };
   return all;
 }
@@ -296,6 +292,18 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Refusals, ::testing::ValuesIn(refusals()),
 
 TEST_P(Refusals, SayWhy) {
   EXPECT_EQ(structure_of(GetParam().build()), "none: " + GetParam().reason);
+}
+
+TEST(Structure, OfAnOperationBeforeAnExitIsThatOfACall) {
+  const Graph graph = operation_before_an_exit();
+  EXPECT_EQ(structure_of(graph), "none: an Exit does not read a Switch");
+  for (const int64_t n : {4, 0}) {
+    for (const int workers : {1, 2}) {
+      const auto result = run(Mode{Executor::Production, workers}, graph, {n});
+      EXPECT_EQ(result.values, run(Mode{Executor::Reference}, graph, {n}).values);
+      EXPECT_EQ(result.stats.fallback, "");
+    }
+  }
 }
 
 TEST_P(Refusals, RunByTheReferenceRules) {

@@ -33,6 +33,11 @@ INSTANTIATE_TEST_SUITE_P(
             "fn f(n: i64) -> (i64, str, f64) = (total(Monoid(0, add), [1, n]), total(Monoid(\"\", add), "
             "[\"a\"]),\n"
             "  total(Monoid(1.0, mul), [2, 3]))\n"},
+        MessageCase{"LiteralsWithinCallsFollowWhatIsWished",
+                    MAP "fn f() -> Map[str, f64] = put(put(Tip, \"a\", 1), \"b\", 2)\n"
+                        "fn g(x: f32) -> i64 = count(put(put(Tip, \"a\", 2), \"b\", x))\n"
+                        "fn same[T](a: T) -> T = a\n"
+                        "fn h(x: f64) -> f64 = max(same(1), x) + same(same(2))\n"},
         MessageCase{"FloatsBeforeIntegers",
                     "fn same[T](a: T, b: T) -> T = b\nfn f() -> f64 = (let x = same(1, 0.5) in x)\n"},
         MessageCase{"Branches",

@@ -48,6 +48,7 @@ TEST(LaunchCommand, IsAListOfWordsForEachMpi) {
   EXPECT_THAT(open_mpi.words, ElementsAre("/bin/mpirun", "--host", "a:2,b:1", "-n", "3", "/usr/bin/hiaton",
                                           "run", "my file.hia", "--n=$(id)"));
   EXPECT_THAT(open_mpi.environment, Contains(Pair("OMPI_MCA_btl", "self,vader,tcp")));
+  EXPECT_THAT(open_mpi.environment, Contains(Pair("OMPI_MCA_btl_tcp_eager_limit", "1048576")));
   EXPECT_THAT(open_mpi.environment, Not(Contains(Pair("OMPI_MCA_plm", "isolated"))));
   EXPECT_THAT(open_mpi.environment, Not(Contains(Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"))));
   const LaunchCommand mpich = launch_command(Mpi::Mpich, "/bin/mpiexec", hosts, {"x"}, "here", true);

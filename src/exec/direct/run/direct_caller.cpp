@@ -57,7 +57,7 @@ void DirectCaller::begin(const RunOptions& options, Budget& budget) {
   state_.stopping.store(false);
   state_.shares_every_call = options.share_every_call && workers > 1;
   calls_ = 0;
-  checks_counts_ = options.checks_counts && workers == 1;
+  checks_counts_ = options.checks_counts;
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
     worker->parameters = options.parameters;
     worker->options = &options;
@@ -223,10 +223,16 @@ uint64_t DirectCaller::find_unexplained() const {
     visit(root_slots_);
     for (const std::unique_ptr<Worker>& worker : state_.workers) worker->visit_slots(visit);
     if (failed_ == nullptr) return;
-    // Its frames are not unwound yet. All others wait for it, and lie on the way outwards, or are unwound.
-    for (const Frame* frame = failed_->frame; frame != nullptr; frame = frame->parent) {
+    // Its frames are not unwound yet. All others wait for it, and lie on the way outwards, or are unwound:
+    // also those that a call was given away from, inside of the frame that waits for its results.
+    const Frame* inner = nullptr;
+    for (const Frame* frame = failed_->frame; frame != nullptr; inner = frame, frame = frame->parent) {
       if (frame == reinterpret_cast<const Frame*>(root_slots_.data())) return;
       visit(std::span(frame->slots, frame->capacity));
+      if (frame->child == inner) continue;
+      for (const Frame* left = frame->child; left != &no_frame; left = left->child) {
+        if (left->resume == nullptr) visit(std::span(left->slots, left->capacity));
+      }
     }
   };
   try {

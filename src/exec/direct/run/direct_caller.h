@@ -71,7 +71,7 @@ class DirectCaller {
   std::vector<Slot> data_;        ///< results that are data values
   std::vector<Length> lengths_;   ///< by function
   uint64_t calls_ = 0;            ///< since begin()
-  bool checks_counts_ = false;    ///< as RunOptions says; with one worker, which has no chains of others
+  bool checks_counts_ = false;    ///< as RunOptions says
   std::atomic<Fault> stop_fault_{Fault::None};
   std::mutex mutex_;
   Worker* failed_ = nullptr;  ///< keeps its frames until the next run: they say where it failed
