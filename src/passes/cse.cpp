@@ -67,12 +67,18 @@ class ScopedTable {
 class MergeCommon : public Rewriter {
  public:
   MergeCommon(const ir::Function& function, const Effects& effects)
-      : definitions_(function), effects_(effects), known_(function.nodes.size()) {}
+      : definitions_(function),
+        effects_(effects),
+        known_(function.nodes.size()),
+        not_(*catalog().find("not")) {}
+
+  /// Whether a branch has the condition of one around it, or the opposite.
+  bool repeats_conditions() const { return repeats_conditions_; }
 
  protected:
   void visit(const ir::Node& node) override {
     if (node.kind == NodeKind::Const) return visit_constant(node);
-    if (node.kind == NodeKind::If && node.operands.size() == 1) visit_common_fields(node);
+    if (node.kind == NodeKind::If) return visit_branch(node);
     if (!may_merge(node)) return emit_copy(node);
     visit_mergeable(node);
   }
@@ -87,6 +93,21 @@ class MergeCommon : public Rewriter {
     ir::ValueId latest;
     ir::BlockId block;  ///< the block of the latest
   };
+
+  void visit_branch(const ir::Node& node) {
+    if (node.operands.size() == 1) visit_common_fields(node);
+    conditions_.push_back(without_not(mapped(node.operands[0])));
+    const auto around = std::find(conditions_.begin(), conditions_.end() - 1, conditions_.back());
+    repeats_conditions_ = repeats_conditions_ || around != conditions_.end() - 1;
+    emit_copy(node);
+    conditions_.pop_back();
+  }
+
+  ir::ValueId without_not(ir::ValueId condition) const {
+    const ir::Node* node = definition(condition);
+    for (; node != nullptr && node->op == &not_; node = definition(condition)) condition = node->operands[0];
+    return condition;
+  }
 
   /// Visits a node without blocks. Not inlined: `visit` recurses as deep as blocks are nested, so its frame
   /// must be small.
@@ -192,6 +213,9 @@ class MergeCommon : public Rewriter {
   Definitions definitions_;
   const Effects& effects_;
   ScopedTable known_;
+  const OpDef& not_;
+  std::vector<ir::ValueId> conditions_;  ///< of the branches around the open block, without `not`
+  bool repeats_conditions_ = false;
   /// Kind, data type, element type and bits.
   using ConstantKey = std::tuple<Value::Kind, const DataType*, DType, uint64_t>;
   ConstantKey key_of(const ir::Node& node) const {
@@ -205,8 +229,10 @@ class MergeCommon : public Rewriter {
 
 }  // namespace
 
-void merge_common_in(ir::Function& function, const Effects& effects) {
-  function = MergeCommon(function, effects).rewrite(function);
+bool merge_common_in(ir::Function& function, const Effects& effects) {
+  MergeCommon merge(function, effects);
+  function = merge.rewrite(function);
+  return merge.repeats_conditions();
 }
 
 ir::Module merge_common(ir::Module module, OverflowMode overflow) {

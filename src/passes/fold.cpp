@@ -3,6 +3,9 @@
 //   an identity (identities.h)           -> the simpler form
 //   x << k | x >>> (width of x - k)      -> x rotated left by k
 //   if constant then a else b            -> the branch that is taken
+//   c, on the sides of `if c`            -> true, and false on the other; so is what is known by it: the
+//   operand of
+//                                           `not`, both of an `and` that holds and of an `or` that does not
 //   if c then true else false            -> c;  if c then false else true -> not c
 //   if c then x else x                   -> x, result by result
 //   while false (from the start) do ...  -> the initial state, after the condition's other nodes
@@ -25,6 +28,8 @@ class Fold : public Rewriter {
       : definitions_(function),
         overflow_(overflow),
         not_(*catalog().find("not")),
+        and_(*catalog().find("and")),
+        or_(*catalog().find("or")),
         sub_(*catalog().find("sub")),
         bits_of_either_(*catalog().find("bitwise_or")),
         left_shift_(*catalog().find("bitwise_left_shift")),
@@ -109,12 +114,18 @@ class Fold : public Rewriter {
     map(node.results[0], rotated);
   }
 
-  KnownOperand known(ir::ValueId value) const { return {value, constant(value), definition(value)}; }
+  KnownOperand known(ir::ValueId value) const { return {value, known_value(value), definition(value)}; }
+
+  /// The constant that the new value is where the open block runs; nullptr where that is not known.
+  const Value* known_value(ir::ValueId value) const {
+    const bool is_decided = value.index() < decision_.size() && decision_[value.index()] != nullptr;
+    return is_decided ? decision_[value.index()] : constant(value);
+  }
 
   std::optional<Value> computed(const ir::Node& node) const {
     std::vector<Slot> operands;
     for (const ir::ValueId operand : node.operands) {
-      const Value* value = constant(mapped(operand));
+      const Value* value = known_value(mapped(operand));
       if (value == nullptr) return std::nullopt;
       operands.push_back(value->slot());
     }
@@ -138,13 +149,35 @@ class Fold : public Rewriter {
 
   void visit_if(const ir::Node& node) {
     const ir::ValueId condition = mapped(node.operands[0]);
-    if (const Value* known = constant(condition)) {
+    if (const Value* known = known_value(condition)) {
       const ir::BlockId taken = node.blocks[known->as<bool>() ? 0 : 1];
       visit_nodes(taken);
       return map_all(node.results, mapped(old()[taken].results));
     }
-    emit_copy(node);
+    ir::Node branch = copy_without_blocks(node);
+    for (std::size_t side = 0; side < 2; ++side) {
+      const std::size_t outside = decided_.size();
+      decide(condition, side == 0);
+      branch.blocks.push_back(rebuild(node.blocks[side]));
+      for (; decided_.size() > outside; decided_.pop_back()) decision_[decided_.back().index()] = nullptr;
+    }
+    emit(std::move(branch), node.results);
     for (std::size_t i = 0; i < node.results.size(); ++i) simplify_result(node, condition, i);
+  }
+
+  /// Takes note of what a condition is on a side of its branch, and of what follows.
+  void decide(ir::ValueId condition, bool value) {
+    static const Value kTrue(true);
+    static const Value kFalse(false);
+    if (known_value(condition) != nullptr) return;
+    decision_.resize(std::max(decision_.size(), condition.index() + 1));
+    decision_[condition.index()] = value ? &kTrue : &kFalse;
+    decided_.push_back(condition);
+    const ir::Node* const node = definition(condition);
+    if (node == nullptr || node->kind != NodeKind::Op) return;
+    if (node->op == &not_) return decide(node->operands[0], !value);
+    if (node->op != (value ? &and_ : &or_)) return;
+    for (const ir::ValueId operand : node->operands) decide(operand, value);
   }
 
   void simplify_result(const ir::Node& node, ir::ValueId condition, std::size_t index) {
@@ -179,7 +212,12 @@ class Fold : public Rewriter {
 
   Definitions definitions_;
   OverflowMode overflow_;
+  std::vector<ir::ValueId> decided_;  ///< by the branches around the open block
+  std::vector<const Value*>
+      decision_;  ///< by new value: what it is there; null, or past the end: not decided
   const OpDef& not_;
+  const OpDef& and_;
+  const OpDef& or_;
   const OpDef& sub_;
   const OpDef& bits_of_either_;
   const OpDef& left_shift_;

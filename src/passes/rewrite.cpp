@@ -65,18 +65,21 @@ const Value* Rewriter::constant(ir::ValueId new_value) const {
   return node != nullptr && node->kind == ir::NodeKind::Const ? &node->constant : nullptr;
 }
 
+ir::Node Rewriter::copy_without_blocks(const ir::Node& node) const {
+  return {.kind = node.kind,
+          .phase = node.phase,
+          .op = node.op,
+          .attributes = node.attributes,
+          .constant = node.constant,
+          .callee = node.callee,
+          .of = node.of.valid() ? definitions_[mapped(old()[node.of].results.at(0)).index()] : ir::NodeId(),
+          .operands = mapped(node.operands),
+          .span = node.span,
+          .placement = node.placement};
+}
+
 ir::Node Rewriter::copy(const ir::Node& node) {
-  ir::Node copied{
-      .kind = node.kind,
-      .phase = node.phase,
-      .op = node.op,
-      .attributes = node.attributes,
-      .constant = node.constant,
-      .callee = node.callee,
-      .of = node.of.valid() ? definitions_[mapped(old()[node.of].results.at(0)).index()] : ir::NodeId(),
-      .operands = mapped(node.operands),
-      .span = node.span,
-      .placement = node.placement};
+  ir::Node copied = copy_without_blocks(node);
   for (const ir::BlockId block : node.blocks) copied.blocks.push_back(rebuild(block));
   return copied;
 }

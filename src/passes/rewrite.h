@@ -40,6 +40,8 @@ class Rewriter {
 
   /// The node with new operands and rebuilt blocks, but without results.
   ir::Node copy(const ir::Node& node);
+  /// The same, but for its blocks.
+  ir::Node copy_without_blocks(const ir::Node& node) const;
   /// Adds a node to the open block, with new results that stand for the old ones.
   void emit(ir::Node node, std::span<const ir::ValueId> old_results);
   void emit_copy(const ir::Node& node) { emit(copy(node), node.results); }

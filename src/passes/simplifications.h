@@ -11,7 +11,8 @@ namespace hiaton::passes {
 
 void fold_constants_in(ir::Function& function, OverflowMode overflow);
 void flatten_logic_in(ir::Function& function, OverflowMode overflow);
-void merge_common_in(ir::Function& function, const Effects& effects);
+/// Whether a branch has the condition of one around it, or the opposite: then there is more to fold.
+bool merge_common_in(ir::Function& function, const Effects& effects);
 void drop_dead_in(ir::Function& function, const Effects& effects);
 
 /// The bodies that may be put in place of calls, and how many nodes in all that may still add.

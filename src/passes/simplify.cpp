@@ -9,7 +9,10 @@ namespace {
 void simplify_body(ir::Function& function, const Effects& effects, const SimplifyOptions& options) {
   if (options.fold) fold_constants_in(function, options.overflow);
   if (options.flatten_logic) flatten_logic_in(function, options.overflow);
-  if (options.cse) merge_common_in(function, effects);
+  if (options.cse && merge_common_in(function, effects) && options.fold) {
+    fold_constants_in(function, options.overflow);
+    merge_common_in(function, effects);
+  }
   if (options.dce) drop_dead_in(function, effects);
 }
 

@@ -40,6 +40,38 @@ TEST(Fold, OverflowWrapsOrStays) {
   expect_stays(fold_trapping, overflows);
 }
 
+TEST(Fold, KnowsConditionsOnTheSidesOfTheirBranches) {
+  expect_becomes(
+      fold_wrapping,
+      of_integers("let p = a < b if p then (if p then a else a / b) else (if p then a / b else b)"),
+      of_integers("let p = a < b if p then a else b"));
+  expect_becomes(
+      fold_wrapping,
+      of_integers(
+          "let p = a < b let q = not p if q then (if p then a / b else a) else (if q then 0 else a / b)"),
+      of_integers("let p = a < b let q = not p if q then a else a / b"));
+  expect_becomes(
+      fold_wrapping,
+      of_integers("let p = and(a < 9, b < 7) let q = a < 9 if p then (if p then a / b else b) else (if q "
+                  "then b else a)"),
+      of_integers("let p = and(a < 9, b < 7) let q = a < 9 if p then a / b else (if q then b else a)"));
+}
+
+TEST(Fold, KnowsWhatFollowsFromConditions) {
+  const auto of_both = [](const std::string& op, const std::string& body) {
+    return "fn main(p: bool, q: bool, a: i64, b: i64) -> i64 = let r = " + op + "(p, q) " + body;
+  };
+  expect_becomes(fold_wrapping,
+                 of_both("and", "if r then (if p then a / b else b) else (if p then a else b / a)"),
+                 of_both("and", "if r then a / b else (if p then a else b / a)"));
+  expect_becomes(fold_wrapping,
+                 of_both("or", "if r then (if q then a / b else b) else (if q then a else b / a)"),
+                 of_both("or", "if r then (if q then a / b else b) else b / a"));
+  // What a side knows is forgotten behind it.
+  expect_stays(fold_wrapping,
+               of_both("and", "let c = (if r then a / b else b / a) (if r then c else c / a)"));
+}
+
 TEST(Fold, UsesIdentitiesOfIntegers) {
   for (const char* same_as_a :
        {"a + 0", "0 + a", "a - 0", "a * 1", "1 * a", "a / 1", "-(-a)", "min(a, a)", "max(a, a)",

@@ -329,11 +329,16 @@ Var BodyMaker::at_most(Var value, int64_t most) {
   return f_.op("min", {value, constant_like(value, most)});
 }
 
+/// Now and then inside of one with the same condition.
 Vars BodyMaker::branch(const std::vector<DType>& types) {
-  const Var condition = expression(DType::Bool, 2);
+  const bool repeats = !conditions_.empty() && random_.percent(20);
+  const Var condition = repeats ? random_.pick(conditions_) : expression(DType::Bool, 2);
   --plan_.size;
-  return f_.if_else(
+  conditions_.push_back(condition);
+  const Vars given = f_.if_else(
       condition, [&] { return block(types); }, [&] { return block(types); });
+  conditions_.pop_back();
+  return given;
 }
 
 /// Branches that do not need each other.

@@ -81,6 +81,7 @@ class BodyMaker {
   Signature& self_;
   FunctionBuilder& f_;
   std::vector<Var> scope_;
+  std::vector<Var> conditions_;   ///< of the branches around what is made
   std::optional<Var> fuel_left_;  ///< set where it is known to be positive
   uint64_t most_cost_;
   uint64_t cost_left_;
