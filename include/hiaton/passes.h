@@ -40,8 +40,8 @@ ir::Module simplify(ir::Module module, const SimplifyOptions& options = {});
 
 // The single simplifications; docs/passes.md shows each with a program before and after.
 
-/// Operations on constants, branches on constants, and identities such as `x + 0` where they are exact for
-/// every x. An operation that would fail stays.
+/// Operations on constants, branches on constants or on the condition of a branch around them, and identities
+/// such as `x + 0` where they are exact for every x. An operation that would fail stays.
 ir::Module fold_constants(ir::Module module, OverflowMode overflow);
 /// `if a then b else false` and `if a then true else b` become one `and` / `or` without a branch, where b is
 /// small and can neither fail nor run on forever.
