@@ -26,16 +26,14 @@ class Bench:
         return smoke if self.smoke else usual
 
     def in_turns(self, label, contenders, warm_up=True):
-        """By contender: its seconds of each round. A contender is a function that gives seconds.
-
-        Each runs once before it is timed: what ran before it has left its own data in the caches and its own free memory, which
-        makes who comes next slower, whoever that is."""
+        """By contender: its seconds of each round. A contender is a function that gives seconds."""
+        if warm_up and not self.smoke:
+            for run in contenders.values():
+                run()
         found = {name: [] for name in contenders}
         for number in range(self.rounds):
             show_progress(f"{label}: round {number + 1} of {self.rounds}")
             for name, run in contenders.items():
-                if warm_up and not self.smoke:
-                    run()
                 found[name].append(run())
         show_progress("")
         return found
