@@ -167,11 +167,11 @@ class Fold : public Rewriter {
 
   /// Takes note of what a condition is on a side of its branch, and of what follows.
   void decide(ir::ValueId condition, bool value) {
-    static const Value kTrue(true);
-    static const Value kFalse(false);
+    static const Value is_true(true);
+    static const Value is_false(false);
     if (known_value(condition) != nullptr) return;
     decision_.resize(std::max(decision_.size(), condition.index() + 1));
-    decision_[condition.index()] = value ? &kTrue : &kFalse;
+    decision_[condition.index()] = value ? &is_true : &is_false;
     decided_.push_back(condition);
     const ir::Node* const node = definition(condition);
     if (node == nullptr || node->kind != NodeKind::Op) return;
