@@ -3,9 +3,9 @@
 //   an identity (identities.h)           -> the simpler form
 //   x << k | x >>> (width of x - k)      -> x rotated left by k
 //   if constant then a else b            -> the branch that is taken
-//   c, on the sides of `if c`            -> true, and false on the other; so is what is known by it: the
-//   operand of
-//                                           `not`, both of an `and` that holds and of an `or` that does not
+//   c, on the sides of `if c`            -> true on one, false on the other; so is what follows from it:
+//                                           a of `not a`, both of an `and` that holds, and of an `or`
+//                                           that does not
 //   if c then true else false            -> c;  if c then false else true -> not c
 //   if c then x else x                   -> x, result by result
 //   while false (from the start) do ...  -> the initial state, after the condition's other nodes
@@ -212,9 +212,8 @@ class Fold : public Rewriter {
 
   Definitions definitions_;
   OverflowMode overflow_;
-  std::vector<ir::ValueId> decided_;  ///< by the branches around the open block
-  std::vector<const Value*>
-      decision_;  ///< by new value: what it is there; null, or past the end: not decided
+  std::vector<ir::ValueId> decided_;    ///< by the branches around the open block
+  std::vector<const Value*> decision_;  ///< by new value: what it is there; null where that is not decided
   const OpDef& not_;
   const OpDef& and_;
   const OpDef& or_;

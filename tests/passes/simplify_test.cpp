@@ -24,6 +24,15 @@ TEST(Simplify, NothingIsDoneThatIsSwitchedOff) {
   expect_equal(simplify(module, SimplifyOptions::none()), module, program);
 }
 
+TEST(Simplify, ConditionsThatMergingShowsToBeTheSameAreDecidedOnce) {
+  expect_equal(
+      simplify(
+          parse("fn main(a: i64, b: i64) -> i64 =\n"
+                "  if not (a / b > 3) then b\n"
+                "  else (let n = (if a / b > 3 then 1 else 0) (if n == 1 then main(a - 1, b) else a / n))")),
+      simplify(parse("fn main(a: i64, b: i64) -> i64 = if not (a / b > 3) then b else main(a - 1, b)")), "");
+}
+
 TEST(Simplify, MainKeepsItsSignature) {
   const ir::Module module = simplify(parse("fn main(a: i64, b: f32) -> (i64, f32) = (1, 2.0)"));
   const ir::Function& main = module[*module.find("main")];
