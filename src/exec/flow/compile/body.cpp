@@ -5,13 +5,11 @@
 //   - a Switch is nothing: its readers read its operand, in its scope
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/check.h"
 #include "exec/fault.h"
 #include "exec/firing.h"
 #include "exec/flow/compile/flow_passes.h"
-#include "exec/flow/compile/scopes.h"
 #include "exec/graph_names.h"
 
 namespace hiaton::exec::flow {
@@ -20,15 +18,18 @@ namespace {
 class BodyCompiler {
  public:
   BodyCompiler(const graph::Graph& graph, const Structure& structure, graph::FunctionId id,
-               std::vector<NodeId> nodes, OverflowMode overflow, Plan& plan)
+               std::vector<NodeId> nodes, OverflowMode overflow, BodyTables& tables, Plan& plan)
       : graph_(graph),
         id_(id),
         function_(graph[id]),
         nodes_(std::move(nodes)),
         overflow_(overflow),
-        scopes_(graph, structure, id, nodes_),
+        scopes_(graph, structure, id, nodes_, tables.scopes),
         plan_(plan),
-        out_(plan.functions[id.index()]) {}
+        out_(plan.functions[id.index()]),
+        slots_(tables.slots),
+        steps_(tables.steps),
+        producers_(tables.producers) {}
 
   void run() {
     out_.id = id_;
@@ -77,15 +78,11 @@ class BodyCompiler {
     return static_cast<uint32_t>(out_.slots.size() - 1);
   }
 
-  /// What an item waits for: another item, or a group of merges, of which one side fires.
-  struct Wait {
-    uint32_t item = 0;
-    std::optional<std::size_t> merges;
-    friend auto operator<=>(const Wait&, const Wait&) = default;
-  };
-
-  void wait_for(uint32_t item, const Wait& wait) {
-    if (!waits_[item].insert(wait).second) return;
+  void wait_for(uint32_t item, const ItemWait& wait) {
+    std::vector<ItemWait>& waits = waits_[item];
+    const auto place = std::ranges::lower_bound(waits, wait);
+    if (place != waits.end() && *place == wait) return;
+    waits.insert(place, wait);
     ++out_.items[item].waits;
     if (!wait.merges) {
       out_.items[wait.item].wakes.push_back(item);
@@ -100,8 +97,8 @@ class BodyCompiler {
 
   void wait_for_value(uint32_t item, OutPort port) {
     const OutPort origin = scopes_.origin(port);
-    const auto found = producers_.find(origin.node);
-    if (found != producers_.end() && found->second != Wait{item, std::nullopt}) wait_for(item, found->second);
+    const ItemWait* const found = producers_.find(origin.node);
+    if (found != nullptr && *found != ItemWait{item, std::nullopt}) wait_for(item, *found);
   }
 
   // Declarations: slots, and what gives each value ----------------------------------------------------------
@@ -118,8 +115,8 @@ class BodyCompiler {
         const NodeId node = function_.params[param].node;
         const uint32_t slot = add_slot(graph_[node].type, kRoot);
         out_.params.push_back(slot);
-        slots_[node] = slot;
-        producers_[node] = {item, std::nullopt};
+        slots_.set(node, slot);
+        producers_.set(node, {item, std::nullopt});
       }
     }
   }
@@ -148,8 +145,8 @@ class BodyCompiler {
         if (!part.returned) part.returned = add(ItemKind::Returned, phase);
         const bool used = !graph_.consumers({node}).empty() || is_result(node);
         part.slots.push_back(used ? std::optional(add_slot(graph_[node].type, scope)) : std::nullopt);
-        if (used) slots_[node] = *part.slots.back();
-        producers_[node] = {*part.returned, std::nullopt};
+        if (used) slots_.set(node, *part.slots.back());
+        producers_.set(node, {*part.returned, std::nullopt});
       }
     }
   }
@@ -179,7 +176,7 @@ class BodyCompiler {
           group_at.try_emplace({scopes_.scope_of(id), scopes_.level_of(id), batched}, groups_.size());
       if (first) declare_region(id, batched);
       groups_[entry->second].nodes.push_back(id);
-      producers_[id] = {groups_[entry->second].item, std::nullopt};
+      producers_.set(id, {groups_[entry->second].item, std::nullopt});
     }
   }
 
@@ -212,8 +209,8 @@ class BodyCompiler {
         }
       }
       merge_groups_[entry->second].merges.push_back(id);
-      slots_[id] = add_slot(node.type, scopes_.scope_of(id));
-      producers_[id] = {0, entry->second};
+      slots_.set(id, add_slot(node.type, scopes_.scope_of(id)));
+      producers_.set(id, {0, entry->second});
     }
   }
 
@@ -232,13 +229,12 @@ class BodyCompiler {
       if (node.parameter >= 0) return {Source::From::Parameter, static_cast<uint32_t>(node.parameter)};
       return constant(node.constant);
     }
-    const auto found = slots_.find(origin.node);
-    if (found != slots_.end()) return {Source::From::Slot, found->second};
+    if (const uint32_t* found = slots_.find(origin.node)) return {Source::From::Slot, *found};
     HIATON_CHECK(node.kind == NodeKind::Op);
     const uint32_t slot = add_slot(node.type, scopes_.scope_of(origin.node));
-    slots_[origin.node] = slot;
-    const auto step = steps_.find(origin.node);
-    if (step != steps_.end()) plan_.regions[step->second.first].steps[step->second.second].slot = slot;
+    slots_.set(origin.node, slot);
+    if (const StepPlace* step = steps_.find(origin.node))
+      plan_.regions[step->region].steps[step->step].slot = slot;
     return {Source::From::Slot, slot};
   }
 
@@ -248,7 +244,7 @@ class BodyCompiler {
     for (const Group& group : groups_) {
       Region& region = plan_.regions[group.region];
       for (std::size_t i = 0; i < group.nodes.size(); ++i) {
-        steps_[group.nodes[i]] = {group.region, static_cast<uint32_t>(i)};
+        steps_.set(group.nodes[i], {group.region, static_cast<uint32_t>(i)});
         region.steps.push_back(step_of(graph_, group.nodes[i], region.batched, overflow_));
       }
     }
@@ -260,8 +256,7 @@ class BodyCompiler {
     wait_in_scope(group.item, scopes_.scope_of(group.nodes[0]));
     for (Step& step : region.steps) {
       const graph::Node& node = graph_[step.node];
-      const auto own = slots_.find(step.node);
-      if (own != slots_.end()) step.slot = own->second;
+      if (const uint32_t* own = slots_.find(step.node)) step.slot = *own;
       bool shared = node.kind == NodeKind::Op && region.batched;
       for (OutPort input : node.inputs) {
         step.operands.push_back(operand(input, group));
@@ -295,10 +290,8 @@ class BodyCompiler {
 
   Source operand(OutPort input, const Group& group) {
     const OutPort origin = scopes_.origin(input);
-    const auto step = steps_.find(origin.node);
-    if (step != steps_.end() && step->second.first == group.region) {
-      return {Source::From::Step, step->second.second};
-    }
+    const StepPlace* const step = steps_.find(origin.node);
+    if (step != nullptr && step->region == group.region) return {Source::From::Step, step->step};
     wait_for_value(group.item, input);
     return source(input);
   }
@@ -413,11 +406,11 @@ class BodyCompiler {
   const Scopes scopes_;
   Plan& plan_;
   Function& out_;
-  std::vector<std::set<Wait>> waits_;  ///< by item
-  std::vector<uint32_t> side_items_;   ///< by scope
-  std::map<NodeId, uint32_t> slots_;
-  std::map<NodeId, Wait> producers_;
-  std::map<NodeId, std::pair<uint32_t, uint32_t>> steps_;  ///< by operation: region and step
+  NodeTable<uint32_t>& slots_;
+  NodeTable<StepPlace>& steps_;
+  NodeTable<ItemWait>& producers_;
+  std::vector<std::vector<ItemWait>> waits_;  ///< by item, in order
+  std::vector<uint32_t> side_items_;          ///< by scope
   std::map<graph::CallSite, uint32_t> sites_;
   std::map<uint32_t, ScopeId> branch_scopes_;
   std::vector<Group> groups_;
@@ -427,8 +420,8 @@ class BodyCompiler {
 }  // namespace
 
 void compile_body(const graph::Graph& graph, const Structure& structure, graph::FunctionId id,
-                  std::vector<NodeId> nodes, OverflowMode overflow, Plan& plan) {
-  BodyCompiler(graph, structure, id, std::move(nodes), overflow, plan).run();
+                  std::vector<NodeId> nodes, OverflowMode overflow, BodyTables& tables, Plan& plan) {
+  BodyCompiler(graph, structure, id, std::move(nodes), overflow, tables, plan).run();
 }
 
 }  // namespace hiaton::exec::flow

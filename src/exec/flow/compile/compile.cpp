@@ -37,9 +37,11 @@ Plan compile(const graph::Graph& graph, const HomedGraph* homed, const std::vect
   const Structure structure = structure_of(graph, direct);
   std::vector<std::vector<graph::NodeId>> nodes(graph.functions().size());
   for (graph::NodeId id : structure.order) nodes[graph[id].function.index()].push_back(id);
+  BodyTables tables(graph);
   for (std::size_t f = 0; f < nodes.size(); ++f) {
     plan.functions[f].id = graph::FunctionId(f);
-    if (!direct[f]) compile_body(graph, structure, graph::FunctionId(f), std::move(nodes[f]), overflow, plan);
+    if (!direct[f])
+      compile_body(graph, structure, graph::FunctionId(f), std::move(nodes[f]), overflow, tables, plan);
   }
   bind_calls(direct, plan);
   if (homed != nullptr) place_functions(*homed, plan);

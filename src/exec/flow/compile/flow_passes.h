@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "exec/flow/compile/scopes.h"
 #include "exec/flow/flow_plan.h"
 #include "exec/structure.h"
 
@@ -19,11 +22,35 @@ Plan compile(const graph::Graph& graph, const HomedGraph* homed, const std::vect
 /// there are loops, and where branches do not nest.
 Structure structure_of(const graph::Graph& graph, const std::vector<bool>& direct);
 
+/// What an item waits for: another item, or a group of merges, of which one side fires.
+struct ItemWait {
+  uint32_t item = 0;
+  std::optional<std::size_t> merges{};
+  friend auto operator<=>(const ItemWait&, const ItemWait&) = default;
+};
+
+/// Where an operation runs.
+struct StepPlace {
+  uint32_t region;
+  uint32_t step;
+};
+
+/// What the compilation of bodies knows of nodes.
+struct BodyTables {
+  explicit BodyTables(const graph::Graph& graph)
+      : scopes(graph), slots(graph), steps(graph), producers(graph) {}
+
+  ScopeTables scopes;
+  NodeTable<uint32_t> slots;
+  NodeTable<StepPlace> steps;
+  NodeTable<ItemWait> producers;
+};
+
 /// Body. Needs the nodes of one function in order. Promises its items, each of which waits for all that it
 /// reads and for the branch side in which it stands, and its regions, whose steps read slots and earlier
 /// steps.
 void compile_body(const graph::Graph& graph, const Structure& structure, graph::FunctionId id,
-                  std::vector<graph::NodeId> nodes, OverflowMode overflow, Plan& plan);
+                  std::vector<graph::NodeId> nodes, OverflowMode overflow, BodyTables& tables, Plan& plan);
 
 /// Binding of calls. Needs all bodies, whose calls name parameters and phases by number, and says by function
 /// which ones run in direct code. Promises calls that name slots and items of their callee; those of direct

@@ -17,8 +17,8 @@ bool is_operation(const Node& node) {
 }  // namespace
 
 Scopes::Scopes(const graph::Graph& graph, const Structure& structure, graph::FunctionId function,
-               const std::vector<NodeId>& nodes)
-    : graph_(graph), structure_(structure) {
+               const std::vector<NodeId>& nodes, ScopeTables& tables)
+    : graph_(graph), structure_(structure), tables_(tables) {
   const graph::Function& body = graph[function];
   add_scopes(function);
   for (NodeId id : nodes) find_batched(id);
@@ -30,20 +30,24 @@ Scopes::Scopes(const graph::Graph& graph, const Structure& structure, graph::Fun
   uint32_t level = 0;
   for (std::size_t phase = 0; phase < phases; ++phase) {
     const std::size_t end = body.phases.empty() ? body.params.size() : param + body.phases[phase].params;
-    for (; param < end; ++param) levels_[body.params[param].node] = level;
+    for (; param < end; ++param) tables_.levels.set(body.params[param].node, level);
     for (NodeId id : nodes) set_level(id);
     const std::size_t results =
         body.phases.empty() ? body.results.size() : result + body.phases[phase].results;
     if (results == result) {
-      for (const auto& [node, of_node] : levels_) level = std::max(level, of_node + 1);
+      const auto stand_behind = [&](NodeId node) {
+        if (const uint32_t* of_node = tables_.levels.find(node)) level = std::max(level, *of_node + 1);
+      };
+      for (const OutPort known : body.params) stand_behind(known.node);
+      for (const NodeId node : nodes) stand_behind(node);
     }
     for (; result < results; ++result) {
-      const auto found = levels_.find(origin(body.results[result]).node);
-      if (found != levels_.end()) level = std::max(level, found->second + 1);
+      const uint32_t* const found = tables_.levels.find(origin(body.results[result]).node);
+      if (found != nullptr) level = std::max(level, *found + 1);
     }
   }
   for (NodeId id : nodes) {
-    if (!levels_.contains(id) && graph[id].kind != NodeKind::Const)
+    if (!tables_.levels.contains(id) && graph[id].kind != NodeKind::Const)
       throw Unsupported{"its nodes stand in no order"};
   }
 }
@@ -79,42 +83,44 @@ std::optional<ScopeId> Scopes::scope_of(OutPort port) const {
 /// Tensor operations; and arithmetic on floats that such operations gave.
 void Scopes::find_batched(NodeId id) {
   const Node& node = graph_[id];
-  bool& batched = batched_[id];
-  if (node.kind == NodeKind::Accumulate) batched = true;
+  if (node.kind == NodeKind::Accumulate) tables_.batched[id.index()] = true;
   if (node.kind != NodeKind::Op || node.op->value_kernel != nullptr) return;
-  batched = node.type.is_tensor();
+  bool batched = node.type.is_tensor();
   for (OutPort from : node.inputs) {
     const OutPort source = origin(from);
-    const bool from_batch = graph_[source.node].kind == NodeKind::Op && batched_[source.node] &&
+    const bool from_batch = graph_[source.node].kind == NodeKind::Op && is_batched(source.node) &&
                             is_float(node.type.dtype) && scope_of(source.node) == scope_of(id);
     batched = batched || graph_[source.node].type.is_tensor() || from_batch;
   }
-  batched = batched && node.op->tensor_kernel.value != nullptr;
+  tables_.batched[id.index()] = batched && node.op->tensor_kernel.value != nullptr;
 }
 
 void Scopes::set_level(NodeId id) {
-  if (levels_.contains(id)) return;
+  if (tables_.levels.contains(id)) return;
   const Node& node = graph_[id];
   uint32_t level = 0;
   const auto after = [&](OutPort from, uint32_t step) {
     const OutPort source = origin(from);
     if (graph_[source.node].kind == NodeKind::Const) return true;
-    const auto found = levels_.find(source.node);
-    if (found == levels_.end()) return false;
-    level = std::max(level, found->second + step);
+    // What a parameter of a later phase reads: the calls of other functions.
+    if (graph_[source.node].function != node.function) return false;
+    const uint32_t* const found = tables_.levels.find(source.node);
+    if (found == nullptr) return false;
+    level = std::max(level, *found + step);
     return true;
   };
   if (node.kind == NodeKind::Return) {
     for (OutPort call : node.controls) {
       if (!after(call, 1)) return;
     }
-    levels_[id] = level;
+    tables_.levels.set(id, level);
     return;
   }
   for (OutPort from : node.inputs) {
     const OutPort source = origin(from);
     const bool same_region = is_operation(node) && is_operation(graph_[source.node]) &&
-                             batched_[source.node] == batched_[id] && scope_of(source.node) == scope_of(id);
+                             is_batched(source.node) == is_batched(id) &&
+                             scope_of(source.node) == scope_of(id);
     if (!after(from, same_region ? 0 : 1)) return;
   }
   if (node.kind == NodeKind::Merge) {
@@ -126,7 +132,7 @@ void Scopes::set_level(NodeId id) {
   for (ScopeId scope = scope_of(id); scope != kRoot; scope = all_[scope].parent) {
     if (!after(all_[scope].predicate, 1)) return;
   }
-  levels_[id] = level;
+  tables_.levels.set(id, level);
 }
 
 }  // namespace hiaton::exec::flow
