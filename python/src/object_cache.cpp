@@ -33,7 +33,7 @@ ObjectCache::Entry::~Entry() {
 std::size_t ObjectCache::Entry::bytes() const {
   // The data values take about as much as what the fields are expected to hold.
   return sizeof(Entry) + shared.capacity() * sizeof(Shared) +
-         nodes.capacity() * (sizeof(Node) + sizeof(DataObject)) +
+         nodes.capacity() * (sizeof(Node) + sizeof(DataObject)) + made.capacity() * sizeof(DataObject*) +
          (2 * expected.capacity() + kept_alive.capacity()) * sizeof(PyObject*);
 }
 
@@ -49,6 +49,7 @@ const ObjectCache::Entry* ObjectCache::find(PyObject* root, const ObjectTable& t
   }
   found.value()->was_of_use = true;
   ++hits_;
+  for (const DataObject* const made : found->second->made) __builtin_prefetch(made);
   return found->second.get();
 }
 
@@ -61,6 +62,7 @@ bool ObjectCache::holds(const Entry& entry, const ObjectTable& table) {
   for (std::size_t i = 0; i < count; ++i) {
     const Node& ahead = entry.nodes[std::min(i + kAhead, count - 1)];
     __builtin_prefetch(ahead.object);
+    __builtin_prefetch(reinterpret_cast<PyObject**>(ahead.object) - 4);  // see AttributePlaces::values_of
     __builtin_prefetch(ahead.contents);
     const Node& node = entry.nodes[i];
     if (node.class_number == Node::kList) {
@@ -130,6 +132,7 @@ void ObjectCache::add(nb::object reference, std::span<const Walked> walked, std:
 
 void ObjectCache::Entry::add(const Walked& walked, bool may_be_shared, ObjectTable& table) {
   PyObject* const object = walked.object;
+  if (Data::has_object(walked.slot->data)) made.push_back(walked.slot->data);
   if (walked.plan->kind == Plan::Kind::List) {
     PyObject* const* const elements = PySequence_Fast_ITEMS(object);
     const Py_ssize_t count = PyList_GET_SIZE(object);
