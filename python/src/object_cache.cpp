@@ -132,11 +132,12 @@ void ObjectCache::add(nb::object reference, std::span<const Walked> walked, std:
 
 void ObjectCache::Entry::add(const Walked& walked, bool may_be_shared, ObjectTable& table) {
   PyObject* const object = walked.object;
-  if (Data::has_object(walked.slot->data)) made.push_back(walked.slot->data);
   if (walked.plan->kind == Plan::Kind::List) {
     PyObject* const* const elements = PySequence_Fast_ITEMS(object);
     const Py_ssize_t count = PyList_GET_SIZE(object);
     nodes.push_back({object, elements, Node::kList, may_be_shared});
+    for (DataObject* cell = walked.slot->data; Data::has_object(cell); cell = cell->slots()[1].data)
+      made.push_back(cell);
     expected.push_back(reinterpret_cast<PyObject*>(static_cast<intptr_t>(count)));
     for (Py_ssize_t i = 0; i < count; ++i) expect(elements[i]);
     return;
@@ -145,6 +146,7 @@ void ObjectCache::Entry::add(const Walked& walked, bool may_be_shared, ObjectTab
   const AttributePlaces& attributes = described->attributes;
   const AttributePlaces::Opened opened = attributes.open_as_known(object);
   const auto number = static_cast<uint32_t>(described - table.classes.data());
+  made.push_back(walked.slot->data);
   nodes.push_back({object, opened.values, number, may_be_shared});
   for (std::size_t i = 0; i < attributes.count(); ++i) expect(attributes.find(opened, i));
 }
