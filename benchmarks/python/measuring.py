@@ -43,12 +43,13 @@ class Bench:
         return found
 
     def at_most(self, what, found, bar, show=show_time):
-        self._hold(what, show(found), f"at most {show(bar)}", found <= bar)
+        self.hold(what, show(found), f"at most {show(bar)}", found <= bar)
 
     def at_least(self, what, found, bar, show=show_ratio):
-        self._hold(what, show(found), f"at least {show(bar)}", found >= bar)
+        self.hold(what, show(found), f"at least {show(bar)}", found >= bar)
 
-    def _hold(self, what, found, bar, holds):
+    def hold(self, what, found, bar, holds):
+        """What was found and the bar are texts."""
         self.bars.append([what, found, bar, "yes" if holds else "**no**"])
         if holds:
             self.clear += 1

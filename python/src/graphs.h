@@ -30,6 +30,7 @@ struct LearnedTensor : EagerTensor {
 struct GraphGradients {
   std::shared_ptr<Gradients> sums;
   std::shared_ptr<const std::vector<graph::Parameter>> parameters;  ///< that the sums are of
+  double kernel_seconds = 0;  ///< that the run was inside of kernels, where it was asked to measure that
 
   nb::object values(std::size_t index) const;
   /// As of row_numbers().
