@@ -108,6 +108,15 @@ nb::object ObjectCache::expect(PyObject* root) {
   return reference;
 }
 
+Data ObjectCache::make(uint32_t variant, FieldLayout layout, std::span<const Slot> slots) {
+  if (slots.size() > kMostHeapFields) return Data::take(variant, layout, slots);
+  if (heap_ == nullptr) {
+    heap_.reset(DataHeap::make([](std::size_t) { return true; }));
+    cells_ = std::make_unique<DataCells>(*heap_);
+  }
+  return cells_->make_outside(variant, layout, slots);
+}
+
 void ObjectCache::add(nb::object reference, std::span<const Walked> walked, std::span<const Walked> shared,
                       ObjectTable& table) {
   auto entry = std::make_unique<Entry>();
