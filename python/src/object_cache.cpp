@@ -33,7 +33,7 @@ ObjectCache::Entry::~Entry() {
 std::size_t ObjectCache::Entry::bytes() const {
   // The data values take about as much as what the fields are expected to hold.
   return sizeof(Entry) + shared.capacity() * sizeof(Shared) +
-         nodes.capacity() * (sizeof(Node) + sizeof(DataObject)) + made.capacity() * sizeof(DataObject*) +
+         nodes.capacity() * (sizeof(Node) + sizeof(DataObject)) +
          (2 * expected.capacity() + kept_alive.capacity()) * sizeof(PyObject*);
 }
 
@@ -49,7 +49,6 @@ const ObjectCache::Entry* ObjectCache::find(PyObject* root, const ObjectTable& t
   }
   found.value()->was_of_use = true;
   ++hits_;
-  for (const DataObject* const made : found->second->made) __builtin_prefetch(made);
   return found->second.get();
 }
 
@@ -145,8 +144,6 @@ void ObjectCache::Entry::add(const Walked& walked, bool may_be_shared, ObjectTab
     PyObject* const* const elements = PySequence_Fast_ITEMS(object);
     const Py_ssize_t count = PyList_GET_SIZE(object);
     nodes.push_back({object, elements, Node::kList, may_be_shared});
-    for (DataObject* cell = walked.slot->data; Data::has_object(cell); cell = cell->slots()[1].data)
-      made.push_back(cell);
     expected.push_back(reinterpret_cast<PyObject*>(static_cast<intptr_t>(count)));
     for (Py_ssize_t i = 0; i < count; ++i) expect(elements[i]);
     return;
@@ -155,7 +152,6 @@ void ObjectCache::Entry::add(const Walked& walked, bool may_be_shared, ObjectTab
   const AttributePlaces& attributes = described->attributes;
   const AttributePlaces::Opened opened = attributes.open_as_known(object);
   const auto number = static_cast<uint32_t>(described - table.classes.data());
-  made.push_back(walked.slot->data);
   nodes.push_back({object, opened.values, number, may_be_shared});
   for (std::size_t i = 0; i < attributes.count(); ++i) expect(attributes.find(opened, i));
 }

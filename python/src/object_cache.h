@@ -99,11 +99,10 @@ struct ObjectCache::Entry {
 
   Data data;
   std::vector<Shared> shared;
-  std::vector<Node> nodes;              ///< each is reached by one before it; the first is the root
-  std::vector<PyObject*> expected;      ///< what the nodes hold, one after the other
-  std::vector<PyObject*> kept_alive;    ///< the entry holds a reference to each
-  std::vector<const DataObject*> made;  ///< of the nodes. Their memory may be anywhere, so it is loaded early
-  nb::object reference;                 ///< a weak one to the root
+  std::vector<Node> nodes;            ///< each is reached by one before it; the first is the root
+  std::vector<PyObject*> expected;    ///< what the nodes hold, one after the other
+  std::vector<PyObject*> kept_alive;  ///< the entry holds a reference to each
+  nb::object reference;               ///< a weak one to the root
   bool was_of_use = false;
 
   void add(const Walked& walked, bool may_be_shared, ObjectTable& table);
