@@ -207,19 +207,23 @@ struct GraphFunction {
     return regions;
   }
 
-  nb::tuple value_and_grad(const nb::tuple& given) const {
+  nb::tuple value_and_grad(const nb::tuple& given, bool times_kernels) const {
     const std::shared_ptr<const Model> model = source->model();
     Snapshot snapshot(&result);
     const std::vector<std::vector<Value>> examples = {arguments(snapshot, given)};
     const std::shared_ptr<Gradients> sums = source->sums();
+    RunStats stats;
     std::vector<Value> results;
     run([&](RunOptions options) {
       sums->clear(options.pool);
       options.gradients = sums.get();
+      options.time_kernels = times_kernels;
+      if (times_kernels) options.stats = &stats;
       results = std::move(model->loss(examples, std::move(options)).front());
     });
-    return nb::make_tuple(given_by(snapshot, results),
-                          nb::cast(GraphGradients{sums, {model, &model->parameters()}}));
+    return nb::make_tuple(
+        given_by(snapshot, results),
+        nb::cast(GraphGradients{sums, {model, &model->parameters()}, stats.kernel_seconds}));
   }
 };
 
@@ -457,6 +461,7 @@ void bind_graph_calls(nb::module_& m) {
   m.def("plan", &plan_of, nb::arg("kind"), nb::arg("constant").none(), nb::arg("type"), nb::arg("parts"),
         nb::arg("components"), nb::arg("table").none());
   nb::class_<GraphGradients>(m, "GraphGradients")
+      .def_ro("kernel_seconds", &GraphGradients::kernel_seconds)
       .def("values", &GraphGradients::values, nb::arg("index"))
       .def("rows", &GraphGradients::rows, nb::arg("index"));
   nb::class_<GraphFunction>(m, "GraphFunction")
@@ -484,7 +489,8 @@ void bind_graph_calls(nb::module_& m) {
       .def("svg", [](GraphFunction& f) { return graph::to_svg(f.compiled().graph()); })
       .def("dot", [](GraphFunction& f) { return graph::to_dot(f.compiled().graph()); })
       .def("listing", [](GraphFunction& f) { return graph::to_text(f.compiled().graph()); })
-      .def("value_and_grad", &GraphFunction::value_and_grad, nb::arg("arguments"));
+      .def("value_and_grad", &GraphFunction::value_and_grad, nb::arg("arguments"),
+           nb::arg("times_kernels") = false);
   bind_learned(m);
 }
 

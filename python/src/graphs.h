@@ -30,6 +30,7 @@ struct LearnedTensor : EagerTensor {
 struct GraphGradients {
   std::shared_ptr<Gradients> sums;
   std::shared_ptr<const std::vector<graph::Parameter>> parameters;  ///< that the sums are of
+  double kernel_seconds = 0;  ///< that the run was inside of kernels, where it was asked to measure that
 
   nb::object values(std::size_t index) const;
   /// As of row_numbers().
@@ -178,6 +179,7 @@ class Snapshot {
   bool walk(PyObject* given, const Plan& plan);
   bool take_cached(PyObject* given, const Plan& plan);
   bool walk_all(const Walked& root);
+  DataObject* made_blank(uint32_t variant, FieldLayout layout, std::span<const Slot> blank);
   bool walk_object(PyObject* given, const Plan& plan, Slot* slot);
   bool walk_field(PyObject* value, const Plan& plan, Slot* slots);
   bool walk_list(PyObject* list, const Plan& plan, Slot* slot);
@@ -214,6 +216,7 @@ class Snapshot {
   std::vector<Reading> reading_;      ///< a stack: what is being read, each as a part of the one before
   std::vector<Walked> walked_;        ///< a queue
   std::vector<Walked> walked_twice_;  ///< objects of the queue that others refer to as well
+  ObjectCache* keeper_ = nullptr;     ///< remembers what the walk reads; null: nobody does
   bool meets_known_ = false;          ///< the walk came to an object of a walk before
   std::vector<Made> without_fields_;
   std::vector<PyObject*> kept_out_;

@@ -61,6 +61,7 @@ bool ObjectCache::holds(const Entry& entry, const ObjectTable& table) {
   for (std::size_t i = 0; i < count; ++i) {
     const Node& ahead = entry.nodes[std::min(i + kAhead, count - 1)];
     __builtin_prefetch(ahead.object);
+    __builtin_prefetch(reinterpret_cast<PyObject**>(ahead.object) - 4);  // see AttributePlaces::values_of
     __builtin_prefetch(ahead.contents);
     const Node& node = entry.nodes[i];
     if (node.class_number == Node::kList) {
@@ -104,6 +105,15 @@ nb::object ObjectCache::expect(PyObject* root) {
   nb::object reference = nb::steal(PyWeakref_NewRef(root, callback_.ptr()));
   if (!reference.is_valid()) nb::raise_python_error();
   return reference;
+}
+
+Data ObjectCache::make(uint32_t variant, FieldLayout layout, std::span<const Slot> slots) {
+  if (slots.size() > kMostHeapFields) return Data::take(variant, layout, slots);
+  if (heap_ == nullptr) {
+    heap_.reset(DataHeap::make([](std::size_t) { return true; }));
+    cells_ = std::make_unique<DataCells>(*heap_);
+  }
+  return cells_->make_outside(variant, layout, slots);
 }
 
 void ObjectCache::add(nb::object reference, std::span<const Walked> walked, std::span<const Walked> shared,

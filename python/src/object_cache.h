@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hiaton/data.h"
+#include "tensor/data_heap.h"
 #include "tensors.h"
 
 namespace hiaton::python {
@@ -51,6 +52,9 @@ class ObjectCache {
   /// Takes note that the object comes, and gives a weak reference to it where it is to be added when it was
   /// walked through. May run code of Python.
   nb::object expect(PyObject* root);
+  /// A data value of an object that is to be remembered. Such values stand side by side: where a tree lies
+  /// scattered between others, to read it waits for memory at each node.
+  Data make(uint32_t variant, FieldLayout layout, std::span<const Slot> slots);
   /// Remembers all objects of a walk, the first of which reaches the others. `shared`: some of them, in the
   /// same order.
   void add(nb::object reference, std::span<const Walked> walked, std::span<const Walked> shared,
@@ -66,6 +70,10 @@ class ObjectCache {
     uint32_t class_number;  ///< or kList
     bool may_be_shared;     ///< else nobody but what it was reached by refers to it
   };
+
+  /// Of the data values. The memory lives as long as one of them.
+  std::unique_ptr<DataHeap, LeaveHeap> heap_;
+  std::unique_ptr<DataCells> cells_;
 
   using Entries = tsl::robin_map<PyObject*, std::unique_ptr<Entry>>;
 

@@ -91,6 +91,7 @@ bool Snapshot::walk(PyObject* given, const Plan& plan) {
     if (take_cached(given, plan)) return true;
     reference = table.cache.expect(given);
   }
+  keeper_ = reference.is_valid() ? &table.cache : nullptr;
   // Numbers of new texts: to make a dict may collect what nobody refers to, which runs code of Python.
   if (table.has_texts && !numbers_.is_valid()) numbers_ = nb::dict();
   Slot root = blank_of(plan.type);
@@ -178,6 +179,12 @@ void Snapshot::end_walk() {
   }
 }
 
+/// A data value whose fields are to be filled in.
+DataObject* Snapshot::made_blank(uint32_t variant, FieldLayout layout, std::span<const Slot> blank) {
+  Data made = keeper_ == nullptr ? Data::take(variant, layout, blank) : keeper_->make(variant, layout, blank);
+  return made.detach();
+}
+
 bool Snapshot::walk_object(PyObject* given, const Plan& plan, Slot* slot) {
   if (!is_one_of(given, plan.constant.ptr())) return false;
   if (Py_REFCNT(given) > 1) {
@@ -192,7 +199,7 @@ bool Snapshot::walk_object(PyObject* given, const Plan& plan, Slot* slot) {
   }
   ObjectTable::Class& described = *plan.objects->find(Py_TYPE(given));
   const AttributePlaces::Opened opened = described.attributes.open(given);
-  slot->data = Data::take(described.variant, described.layout, described.blank).detach();
+  slot->data = made_blank(described.variant, described.layout, described.blank);
   Slot* field = slot->data->slots();
   for (std::size_t i = 0; i < described.fields.size(); ++i) {
     PyObject* const value = described.attributes.find(opened, i);
@@ -256,7 +263,7 @@ bool Snapshot::walk_list(PyObject* list, const Plan& plan, Slot* slot) {
   const Plan& element = plan.parts[0];
   const std::array blank = {blank_of(element.components[0]), blank_of(plan.type)};
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-    slot->data = Data::take(kListCell, plan.layout, blank).detach();
+    slot->data = made_blank(kListCell, plan.layout, blank);
     Slot* const fields = slot->data->slots();
     if (!walk_field(PyList_GET_ITEM(list, i), element, fields)) return false;
     slot = fields + 1;

@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+import time
 
 import numpy as np
 import pytest
@@ -219,6 +220,18 @@ def test_a_step_leaves_results_of_before_as_they_were():
     assert view.tolist() == row == before[0]
     moved = np.array(before) - 0.5 * gradients["W.weight"].numpy()
     assert np.allclose(weight.numpy(), moved, atol=1e-6)
+
+
+def test_kernels_take_a_part_of_a_step():
+    model, examples = TreeRNN(d=8), trees(25)
+    step = nn.value_and_grad(model, mean_loss)
+    with pytest.raises(ValueError, match="arguments that a graph was made for"):
+        step.kernel_seconds(model, examples)
+    loss, gradients = step(model, examples)
+    before = gradients["W.weight"].numpy().copy()
+    begin = time.perf_counter()
+    assert 0 < step.kernel_seconds(model, examples) < time.perf_counter() - begin
+    assert (gradients["W.weight"].numpy() == before).all() and step(model, examples)[0].item() == loss.item()
 
 
 def test_another_module_is_another_graph():

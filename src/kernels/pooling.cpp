@@ -98,6 +98,43 @@ int64_t largest(const Window& window, const T* x) {
   return best;
 }
 
+/// The same where no element is NaN. Without branches: which element is the largest is as good as random, and
+/// to guess wrong takes longer than to look at all of them.
+template <class T>
+int64_t largest_number(const Window& window, const T* x) {
+  int64_t best = window.start;
+  T most = x[best];
+  window.for_each([&](int64_t at) {
+    const auto when_larger = -static_cast<int64_t>(x[at] > most);  // all bits, or none
+    best ^= (best ^ at) & when_larger;
+    most = x[at] > most ? x[at] : most;
+  });
+  return best;
+}
+
+/// Whether planes of images have a NaN, asked for one place after the other.
+template <class T>
+class PlanesWithNan {
+ public:
+  PlanesWithNan(const Pooling& shape, const T* x) : elements_(shape.height * shape.width), x_(x) {}
+
+  /// Whether the plane of this element has one.
+  bool at(int64_t place) {
+    if (place >= end_) {
+      const int64_t plane = place / elements_ * elements_;
+      has_nan_ = best_kernels<T>().has_nan(elements_, x_ + plane);
+      end_ = plane + elements_;
+    }
+    return has_nan_;
+  }
+
+ private:
+  const int64_t elements_;
+  const T* const x_;
+  int64_t end_ = 0;  ///< of the plane that was looked at
+  bool has_nan_ = false;
+};
+
 template <class T>
 void clear(const Pooling& shape, T* images) {
   std::fill_n(images, shape.planes * shape.height * shape.width, T{0});
@@ -133,18 +170,11 @@ void average_pool_gradient(const Pooling& shape, const T* g, T* dx) {
 template <class T>
 void take_largest(const Pooling& shape, const T* x, const T* v, T* y) {
   const PoolingKernels<T>& kernels = best_kernels<T>();
-  const int64_t elements = shape.height * shape.width;
-  int64_t seen = v == x ? 0 : elements * shape.planes;  // where planes begin that may have no NaN
-  bool has_nan = true;
+  PlanesWithNan<T> with_nan(shape, x);
   for_rows_of_windows(
       shape,
       [&](const WindowRow& windows, int64_t at, int64_t out) {
-        if (at >= seen) {
-          const int64_t plane = at / elements * elements;
-          has_nan = kernels.has_nan(elements, x + plane);
-          seen = plane + elements;
-        }
-        if (has_nan) return kernels.take_largest(windows, x + at, v + at, y + out);
+        if (v != x || with_nan.at(at)) return kernels.take_largest(windows, x + at, v + at, y + out);
         kernels.largest(windows, x + at, y + out);
       },
       [&](const Window& window, int64_t out) { y[out] = v[largest(window, x)]; });
@@ -153,7 +183,10 @@ void take_largest(const Pooling& shape, const T* x, const T* v, T* y) {
 template <class T>
 void take_largest_gradient(const Pooling& shape, const T* x, const T* g, T* dv) {
   clear(shape, dv);
-  for_windows(shape, [&](const Window& window, int64_t out) { dv[largest(window, x)] += g[out]; });
+  PlanesWithNan<T> with_nan(shape, x);
+  for_windows(shape, [&](const Window& window, int64_t out) {
+    dv[with_nan.at(window.start) ? largest(window, x) : largest_number(window, x)] += g[out];
+  });
 }
 
 #define HIATON_INSTANTIATE(T)                                         \

@@ -209,9 +209,14 @@ bool DataHeap::begin_value(DataObject* object) {
     object->counter().fetch_add(1, std::memory_order_relaxed);
     return false;
   }
+  count_outside(object);
+  return true;
+}
+
+/// The caller holds the lock.
+void DataHeap::count_outside(const DataObject* object) {
   ++chunk_of(object)->outside;
   ++outside_;
-  return true;
 }
 
 /// Goes down and up again by reversed pointers (Schorr and Waite): on the way from the result to `object`,
@@ -321,6 +326,18 @@ DataObject* DataCells::carve(std::size_t fields) {
   auto* cell = reinterpret_cast<DataObject*>(size.next);
   size.next += cell_bytes(fields);
   return cell;
+}
+
+Data DataCells::make_outside(uint32_t variant, FieldLayout layout, std::span<const Slot> slots) {
+  DataObject* const object = make(slots.size());
+  if (object == nullptr) throw std::bad_alloc();
+  object->layout = layout.code();
+  object->variant_bits = static_cast<uint16_t>(variant << 1 | 1);
+  object->references = DataObject::kOutside + 1;
+  std::ranges::copy(slots, object->slots());
+  const std::lock_guard lock(heap_.mutex_);
+  heap_.count_outside(object);
+  return Data::adopt(object);
 }
 
 void DataCells::free_value(DataObject* object) {

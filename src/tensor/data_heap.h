@@ -65,6 +65,7 @@ class DataHeap {
   DataObject* take_returned();
   bool take_back(DataObject* object);
   bool begin_value(DataObject* object);
+  void count_outside(const DataObject* object);
   void give_out_value(DataObject* result);
   template <class Visit>
   void for_each_value(Visit visit);
@@ -145,6 +146,9 @@ class DataCells {
     return relaxed(object) == -1 && claim_shared(object);
   }
   void free_value(DataObject* object);
+  /// A value outside of runs: takes over the references in the slots, 1 to kMostHeapFields of them. Throws
+  /// std::bad_alloc.
+  Data make_outside(uint32_t variant, FieldLayout layout, std::span<const Slot> slots);
   /// Makes a value, in its place, one of the variant 0: lets go of its fields, and takes a reference to the
   /// new first field. The layout has as many fields as the value; the others refer to nothing.
   void settle(DataObject* object, FieldLayout layout, Slot field);

@@ -143,6 +143,15 @@ void expect_as_one_by_one(std::mt19937& random) {
     }
     take_largest<T>(shape, x.data(), v.data(), found.data());
     expect_same_bits(found, taken);
+    std::vector<T> g(taken.size());
+    std::vector<T> gradient(x.size());
+    std::vector<T> expected(x.size());
+    for (std::size_t k = 0; k < g.size(); ++k) {
+      g[k] = static_cast<T>(1 + below(100)) / T{7};
+      expected[static_cast<std::size_t>(taken[k])] += g[k];
+    }
+    take_largest_gradient<T>(shape, x.data(), g.data(), gradient.data());
+    expect_same_bits(gradient, expected);
     pool_one_by_one(shape, x, x, mean, taken);
     take_largest<T>(shape, x.data(), x.data(), found.data());
     expect_same_bits(found, taken);

@@ -1,6 +1,7 @@
 // The cells of data values: where they stand.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -44,6 +45,50 @@ TEST_F(DataCellsTest, LargeHeapsGiveEachWorkerPagesOfItsOwn) {
   cells_.release(mine);
   others.release(theirs);
   EXPECT_EQ(heap_->count_values(), 0u);
+}
+
+class ValuesOutside : public ::testing::Test {
+ protected:
+  /// A list of the numbers from 1 on, the first of which is the largest.
+  Data numbers(int64_t count) {
+    Data list = Data::adopt(reinterpret_cast<DataObject*>(Data::bits_of_variant(0)));
+    for (int64_t n = 1; n <= count; ++n) {
+      std::array<Slot, 2> fields;
+      fields[0].i64 = n;
+      fields[1].data = list.detach();
+      list =
+          cells_->make_outside(1, FieldLayout(std::array{field_kind(DType::I64), FieldKind::Data}), fields);
+    }
+    return list;
+  }
+  static DataObject* behind(DataObject* cell) { return cell->slots()[1].data; }
+
+  std::unique_ptr<DataHeap, LeaveHeap> heap_{DataHeap::make([](std::size_t) { return true; })};
+  std::unique_ptr<DataCells> cells_ = std::make_unique<DataCells>(*heap_);
+};
+
+TEST_F(ValuesOutside, StandSideBySideAndOutliveTheirCells) {
+  const Data list = numbers(100);
+  EXPECT_EQ(heap_->count_values(), 0U);  // of runs
+  cells_.reset();
+  heap_.reset();
+  int64_t n = 100;
+  for (DataObject* at = list.object(); Data::has_object(at); at = behind(at), --n) {
+    EXPECT_EQ(at->variant(), 1U);
+    EXPECT_EQ(at->slots()[0].i64, n);
+    if (n == 1) continue;
+    EXPECT_EQ(reinterpret_cast<std::byte*>(at) - reinterpret_cast<std::byte*>(behind(at)),
+              static_cast<std::ptrdiff_t>(sizeof(DataObject) + 2 * sizeof(Slot)));
+  }
+  EXPECT_EQ(n, 0);
+}
+
+TEST_F(ValuesOutside, LeaveTheirCellsToTheNext) {
+  constexpr int64_t kMany = 20'000;
+  numbers(kMany);
+  const uint64_t bytes = heap_->bytes();
+  for (int i = 0; i < 20; ++i) numbers(kMany / 2);
+  EXPECT_EQ(heap_->bytes(), bytes);
 }
 
 /// Segments grow by doubling, where the budget has as much left.

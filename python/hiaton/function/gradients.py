@@ -64,13 +64,11 @@ class Converted(Conversions):
             bound = self._signature.bind(*values, **named)
             bound.apply_defaults()
             values = tuple(bound.arguments.values())
-        for graph in self._graphs:
-            given = values if graph.states is None else graph.states.read(values)
-            if given is not None and graph.guards.hold():
-                try:
-                    return self._run(graph, values, given, args, named)
-                except _core.Miss:
-                    continue
+        for graph, given in self._known_graphs(values):
+            try:
+                return self._run(graph, values, given, args, named)
+            except _core.Miss:
+                continue
         try:
             graph = self._next_graph(values, entry="loss", **how)
         except Known:
@@ -86,6 +84,13 @@ class Converted(Conversions):
             return self._run(graph, values, given, args, named)
         except _core.Miss as miss:
             return self._in_python(values, args, named, ConversionError(f"'{self._function.__qualname__}': {miss.args[0]}"))
+
+    def _known_graphs(self, values):
+        """Those that may take the values, each with what it is given."""
+        for graph in self._graphs:
+            given = values if graph.states is None else graph.states.read(values)
+            if given is not None and graph.guards.hold():
+                yield graph, given
 
     def _run(self, graph, values, given, args, named):
         try:
@@ -147,6 +152,14 @@ class ModuleGradients(Converted):
 
     def __call__(self, *args, **named):
         return self._call(args, named, has_aux=self._has_aux, may_write=True)
+
+    def kernel_seconds(self, *args):
+        """How long a call with arguments like these is inside of kernels, which are tensor operations and additions to gradients:
+        what it takes beyond that runs between them. The graph that such a call made before runs once more, and nothing that it
+        sets or prints is seen."""
+        for graph, given in self._known_graphs((*self._receiver, *args)):
+            return graph.core.value_and_grad(given, times_kernels=True)[1].kernel_seconds
+        raise ValueError(f"'{self._function.__qualname__}': expected arguments that a graph was made for by a call")
 
     def of_graph(self, graph, given):
         return graph.core.value_and_grad(given)
