@@ -3,8 +3,6 @@
 #include <chrono>
 #include <thread>
 
-#include "base/core.h"
-
 namespace hiaton {
 namespace {
 
@@ -59,11 +57,9 @@ void SharedLoop::end() {
   is_running_.store(false);
 }
 
-/// Linux wakes a thread on the core of the one that wakes it if the others were busy a moment before, and then
-/// takes ten milliseconds and more to find that one of them is idle: the time of a whole run.
 bool SharedLoop::help() {
   if (calls_in(to_take_.load()) == 0) return false;
-  if (has_core_for_each_) leave_core(began_on_.load(std::memory_order_relaxed));
+  if (has_core_for_each_) leave_core(began_on_);
   return take_call();
 }
 
