@@ -42,6 +42,7 @@ bool SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>
   work_ = &work;
   count_ = count;
   to_end_.store(count);
+  began_on_.store(current_core(), std::memory_order_relaxed);
   uint64_t before = to_take_.load();
   while (!to_take_.compare_exchange_weak(before, (before / kOneRound + 1) * kOneRound + count)) {
   }
@@ -50,13 +51,19 @@ bool SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>
 }
 
 void SharedLoop::end() {
-  while (help()) {
+  while (take_call()) {
   }
   wait_for_end();
   is_running_.store(false);
 }
 
 bool SharedLoop::help() {
+  if (calls_in(to_take_.load()) == 0) return false;
+  if (has_core_for_each_) leave_core(began_on_);
+  return take_call();
+}
+
+bool SharedLoop::take_call() {
   uint64_t round = to_take_.load();
   while (calls_in(round) > 0) {
     if (!to_take_.compare_exchange_weak(round, round - 1)) continue;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/core.h"
+
 namespace hiaton {
 
 /// What a thread does between two looks at a word that another thread is about to write: leaves the
@@ -51,10 +53,12 @@ class SharedLoop {
   /// Makes the calls of this thread's round that nobody has taken, and returns when all have returned.
   void end();
 
-  /// Makes a call of the round that is under way. False: there is none to be made.
+  /// Makes a call of the round that is under way, for a thread that has not begun it: on another core than
+  /// the one where it was begun, if there is one for each. False: there is none to be made.
   bool help();
   /// Changes when a round begins, when a call of it is taken and with wake(), never back to what it was.
   uint64_t round() const { return to_take_.load(); }
+  bool has_core_for_each() const { return has_core_for_each_; }
   /// Returns when `round()` is not `old` any more.
   void wait_for_other_than(uint64_t old);
   /// Wakes all who wait for another round.
@@ -64,6 +68,7 @@ class SharedLoop {
   static constexpr uint64_t kOneRound = uint64_t{1} << 32;
   static uint64_t calls_in(uint64_t round) { return round % kOneRound; }
 
+  bool take_call();
   void wait_for_end();
   void wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) const;
 
@@ -73,6 +78,8 @@ class SharedLoop {
   std::atomic<bool> is_running_{false};
   const std::function<void(std::size_t)>* work_ = nullptr;
   std::size_t count_ = 0;
+  /// The core of the thread that has begun the latest round. Relaxed: it may be that of the next one.
+  std::atomic<int> began_on_{kNoCore};
 };
 
 }  // namespace hiaton

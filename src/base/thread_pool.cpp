@@ -11,18 +11,30 @@
 namespace hiaton {
 
 struct ThreadPool::Parts {
-  explicit Parts(int count) : loop(static_cast<std::size_t>(count)) {}
+  explicit Parts(int count)
+      : loop(static_cast<std::size_t>(count)), cores(static_cast<std::size_t>(std::max(0, count - 1))) {
+    for (std::atomic<int>& core : cores) core.store(kNoCore, std::memory_order_relaxed);
+  }
 
   SharedLoop loop;
   std::atomic<bool> over{false};
   std::vector<std::jthread> threads;
+  /// By thread, where it waits or was waiting last: there the system wakes it if it can.
+  std::vector<std::atomic<int>> cores;
 
-  void help() {
+  void help(std::atomic<int>& core) {
     while (true) {
       const uint64_t round = loop.round();
       if (over.load()) return;
-      if (!loop.help()) loop.wait_for_other_than(round);
+      if (loop.help()) continue;
+      core.store(current_core(), std::memory_order_relaxed);
+      loop.wait_for_other_than(round);
     }
+  }
+
+  /// For the thread that is about to begin a round.
+  void make_room() const {
+    if (loop.has_core_for_each()) leave_cores(cores);
   }
 
   void end() {
@@ -34,7 +46,8 @@ struct ThreadPool::Parts {
 
 ThreadPool::ThreadPool(int threads) : parts_(std::make_unique<Parts>(threads)) {
   try {
-    for (int i = 1; i < threads; ++i) parts_->threads.emplace_back([parts = parts_.get()] { parts->help(); });
+    for (std::atomic<int>& core : parts_->cores)
+      parts_->threads.emplace_back([parts = parts_.get(), &core] { parts->help(core); });
   } catch (...) {
     parts_->end();
     throw;
@@ -54,11 +67,14 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& 
     for (std::size_t i = 0; i < count; ++i) work(i);
     return;
   }
+  if (count > 1) parts_->make_room();
   parts_->loop.run(count, work, [] {});
 }
 
 bool ThreadPool::begin_help(std::size_t count, const std::function<void(std::size_t)>& work) {
-  return !parts_->threads.empty() && count > 0 && parts_->loop.begin(count, work);
+  if (parts_->threads.empty() || count == 0) return false;
+  parts_->make_room();
+  return parts_->loop.begin(count, work);
 }
 
 void ThreadPool::end_help() {

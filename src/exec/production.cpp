@@ -241,13 +241,14 @@ void run_placed_all(const Graph& graph, Examples& examples, const RunOptions& op
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   if (is_spread(graph, options)) return run_placed_all(graph, examples, options, plans);
   const bool shared_out = DirectRuns::are_shared_out(examples, options);
-  RunOptions each = options;
-  if (shared_out) each.workers = 1;
+  std::optional<RunOptions>
+      alone;  // where it is needed: to copy options takes as long as parts of small runs
+  if (shared_out) alone.emplace(options).workers = 1;
   const FunctionSet& functions =
       options.executor == Executor::Production
           ? plans.direct_functions(graph, kind_of_run(options.batching, examples.size(), options.workers))
           : plans.no_functions(graph);
-  const PlanCache::Entry* direct = direct_entry(graph, functions, each, plans);
+  const PlanCache::Entry* direct = direct_entry(graph, functions, alone ? *alone : options, plans);
   if (direct != nullptr && direct->plan != nullptr) {
     DirectRuns runs(graph, examples, options);
     return shared_out ? runs.shared_out(*direct) : runs.in_turns(*direct);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 #include "base/check.h"
 
@@ -101,15 +102,33 @@ void copy_elements(Axes axes, const void* from, void* to) {
   copy_axes(axes, 0, static_cast<const Element*>(from), static_cast<Element*>(to), planes);
 }
 
+/// `size` is a function, so that one which gives a constant makes each copy a few instructions.
+template <class Size>
+void copy_blocks_of(Size size, int64_t count, const char* from, int64_t from_stride, char* to,
+                    int64_t to_stride) {
+  for (int64_t b = 0; b < count; ++b, from += from_stride, to += to_stride) std::memcpy(to, from, size());
+}
+
 }  // namespace
 
 void copy_blocks(int64_t count, int64_t size, const void* from, int64_t from_stride, void* to,
                  int64_t to_stride) {
-  if (size == 0) return;
-  const char* source = static_cast<const char*>(from);
-  char* target = static_cast<char*>(to);
-  for (int64_t b = 0; b < count; ++b, source += from_stride, target += to_stride)
-    std::memcpy(target, source, static_cast<size_t>(size));
+  const auto copy = [&](auto block_size) {
+    copy_blocks_of(block_size, count, static_cast<const char*>(from), from_stride, static_cast<char*>(to),
+                   to_stride);
+  };
+  if (size == 0 || count == 0) return;
+  if (from_stride == size && to_stride == size) {
+    std::memcpy(to, from, static_cast<size_t>(count * size));
+  } else if (size == 4) {
+    copy(std::integral_constant<size_t, 4>());
+  } else if (size == 8) {
+    copy(std::integral_constant<size_t, 8>());
+  } else if (size == 16) {
+    copy(std::integral_constant<size_t, 16>());
+  } else {
+    copy([&] { return static_cast<size_t>(size); });
+  }
 }
 
 void copy_strided(int64_t element_size, std::span<const int64_t> shape, const void* from,

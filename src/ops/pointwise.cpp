@@ -4,17 +4,30 @@
 namespace hiaton::ops {
 namespace {
 
+/// So many elements are read and written at once: a call for each would take longer than most operations.
+constexpr int64_t kBlock = 64;
+
+/// Some elements of an array, `step` apart: 0 for one that is broadcast.
+struct Elements {
+  std::byte* elements;
+  int64_t begin;
+  int64_t step;
+};
+
+/// Reads `count` elements into every `stride`th slot.
 template <class T>
-Slot load_as(const std::byte* elements, int64_t index) {
-  return make_slot(reinterpret_cast<const T*>(elements)[index]);
+void load_as(const Elements& from, int64_t count, Slot* to, std::size_t stride) {
+  const T* read = reinterpret_cast<const T*>(from.elements) + from.begin;
+  for (int64_t i = 0; i < count; ++i, read += from.step, to += stride) *to = make_slot(*read);
 }
 template <class T>
-void store_as(std::byte* elements, int64_t index, const Slot& slot) {
-  reinterpret_cast<T*>(elements)[index] = get<T>(slot);
+void store_as(const Slot* from, int64_t count, std::byte* elements, int64_t begin) {
+  T* to = reinterpret_cast<T*>(elements) + begin;
+  for (int64_t i = 0; i < count; ++i) to[i] = get<T>(from[i]);
 }
 
-using Load = Slot (*)(const std::byte* elements, int64_t index);
-using Store = void (*)(std::byte* elements, int64_t index, const Slot& slot);
+using Load = void (*)(const Elements& from, int64_t count, Slot* to, std::size_t stride);
+using Store = void (*)(const Slot* from, int64_t count, std::byte* elements, int64_t begin);
 
 // By element type.
 constexpr Load kLoad[] = {load_as<bool>,  load_as<int32_t>, load_as<int64_t>,
@@ -27,19 +40,24 @@ constexpr Store kStore[] = {store_as<bool>,  store_as<int32_t>, store_as<int64_t
 Fault pointwise(const KernelCall& call) {
   const KernelVariant* variant = call.op->find_kernel(call.operands[0].dtype);
   const Kernel kernel = call.overflow == OverflowMode::Trap ? variant->trap : variant->wrap;
-  const std::size_t count = call.operands.size();
-  std::array<Load, kMostElementwiseOperands> load;
-  for (std::size_t k = 0; k < count; ++k) load[k] = kLoad[static_cast<std::size_t>(call.operands[k].dtype)];
+  const std::size_t operands = call.operands.size();
   const Store store = kStore[static_cast<std::size_t>(call.result.dtype)];
   return Lines(call).for_each([&](const Line& line) {
-    std::array<Slot, kMostElementwiseOperands> operands;
-    for (int64_t i = 0; i < line.length; ++i) {
-      for (std::size_t k = 0; k < count; ++k) {
-        operands[k] = load[k](call.operands[k].elements, line.begin[k] + i * line.step[k]);
+    std::array<Slot, kMostElementwiseOperands * kBlock> in;
+    std::array<Slot, kBlock> out;
+    for (int64_t begin = 0; begin < line.length; begin += kBlock) {
+      const int64_t count = std::min(kBlock, line.length - begin);
+      for (std::size_t k = 0; k < operands; ++k) {
+        const TensorArgument& operand = call.operands[k];
+        kLoad[static_cast<std::size_t>(operand.dtype)](
+            {operand.elements, line.begin[k] + begin * line.step[k], line.step[k]}, count, &in[k], operands);
       }
-      Slot out;
-      if (const Fault fault = kernel(operands.data(), &out); fault != Fault::None) return fault;
-      store(call.result.elements, line.out + i, out);
+      for (int64_t i = 0; i < count; ++i) {
+        const Fault fault =
+            kernel(&in[static_cast<std::size_t>(i) * operands], &out[static_cast<std::size_t>(i)]);
+        if (fault != Fault::None) return fault;
+      }
+      store(out.data(), count, call.result.elements, line.out + begin);
     }
     return Fault::None;
   });

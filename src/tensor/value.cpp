@@ -176,6 +176,44 @@ bool has_several_references(const DataObject* object) {
 /// Parts that several others share, each with the types that it was looked at as.
 using SharedParts = std::set<std::pair<const DataObject*, const DataType*>>;
 
+/// How the fields of data values that fit are laid out, of the types that it was asked for.
+class ExpectedLayouts {
+ public:
+  /// Of each variant, the code of the layout that makes it fit as far as it is not looked below; kUnknown
+  /// where the fields have to be looked at one by one, as tensors have.
+  const uint16_t* of(const DataType& type) {
+    for (const Known& known : types_) {
+      if (known.type == &type) return codes_.data() + known.begin;
+    }
+    types_.push_back({&type, codes_.size()});
+    for (const Variant& variant : type.variants) codes_.push_back(code_of(variant.fields));
+    return codes_.data() + types_.back().begin;
+  }
+
+  static constexpr uint16_t kUnknown = 0;  ///< no value with fields has it
+
+ private:
+  struct Known {
+    const DataType* type;
+    std::size_t begin;
+  };
+
+  static uint16_t code_of(const std::vector<Field>& fields) {
+    std::array<FieldKind, FieldLayout::kMostInline> kinds{};
+    if (fields.size() > kinds.size()) return kUnknown;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Type& type = fields[i].type;
+      if (type.is_tensor()) return kUnknown;
+      kinds[i] = type.is_data() ? FieldKind::Data : field_kind(type.dtype);
+    }
+    const auto used = std::span(kinds).first(fields.size());
+    return FieldLayout::fits_inline(used) ? FieldLayout(used).code() : kUnknown;
+  }
+
+  SmallVector<Known, 4> types_;
+  SmallVector<uint16_t, 32> codes_;
+};
+
 /// Whether all of it fits. Each run of a program on data looks through its arguments: this tells what nearly
 /// all do, without a note of which field a part is.
 bool fits_data(const DataObject* whole, const DataType& whole_type) {
@@ -185,6 +223,7 @@ bool fits_data(const DataObject* whole, const DataType& whole_type) {
   };
   SmallVector<Open, 64> waiting;
   SharedParts known;
+  ExpectedLayouts expected;
   waiting.push_back({whole, &whole_type});
   while (!waiting.empty()) {
     const auto [part, wanted] = waiting.back();
@@ -192,10 +231,22 @@ bool fits_data(const DataObject* whole, const DataType& whole_type) {
     const uint32_t variant = Data::variant_of(part);
     if (variant >= wanted->variants.size()) return false;
     const std::vector<Field>& fields = wanted->variants[variant].fields;
-    if (Data::count_of(part) != fields.size()) return false;
-    if (fields.empty()) continue;
+    if (!Data::has_object(part)) {
+      if (!fields.empty()) return false;
+      continue;
+    }
     if (has_several_references(part) && !known.emplace(part, wanted).second) continue;
     const FieldLayout layout = part->fields_layout();
+    if (layout.code() == expected.of(*wanted)[variant]) {
+      const Field* field = fields.data();
+      const Slot* slot = part->slots();
+      for (unsigned code = layout.code(); code != 0; code >>= FieldLayout::kBitsOfKind, ++field, ++slot) {
+        if (static_cast<FieldKind>(code & 7) == FieldKind::Data)
+          waiting.push_back({slot->data, field->type.data.get()});
+      }
+      continue;
+    }
+    if (layout.count() != fields.size()) return false;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const Type& type = fields[i].type;
       const FieldKind kind = layout.kind(i);
@@ -211,15 +262,9 @@ bool fits_data(const DataObject* whole, const DataType& whole_type) {
   return true;
 }
 
-bool fits_as_data(const Value& value, const Type& type) {
-  return value.is_data() && type.is_data() && fits_data(value.slot().data, *type.data);
-}
-
-}  // namespace
-
-/// This is a loop, not a recursion, for values may be as deep as memory allows. A part that several others
-/// share is looked at once for each type.
-std::optional<std::string> misfit(const Value& value, const Type& type) {
+/// What in it does not fit, named as `misfit` names it. This is a loop, not a recursion, for values may be as
+/// deep as memory allows. A part that several others share is looked at once for each type.
+std::optional<std::string> find_misfit(const Value& value, const Type& type) {
   struct Open {
     ValueView part;
     const Type* wanted;
@@ -231,7 +276,6 @@ std::optional<std::string> misfit(const Value& value, const Type& type) {
     return fmt::format("{} as field '{}: {}' of {}", found, open.field->name, to_string(*open.wanted),
                        open.of->name);
   };
-  if (fits_as_data(value, type)) return std::nullopt;
   SmallVector<Open, 64> waiting;
   SharedParts known;
   waiting.push_back({value, &type});
@@ -274,8 +318,15 @@ std::optional<std::string> misfit(const Value& value, const Type& type) {
   return std::nullopt;
 }
 
+}  // namespace
+
 bool fits(const Value& value, const Type& type) {
-  return !misfit(value, type);
+  if (type.is_data()) return value.is_data() && fits_data(value.slot().data, *type.data);
+  return !value.is_data() && fits_undivided(value, type);
+}
+
+std::optional<std::string> misfit(const Value& value, const Type& type) {
+  return fits(value, type) ? std::nullopt : find_misfit(value, type);
 }
 
 void Value::refuse_as(DType asked) const {

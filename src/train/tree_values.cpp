@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "hiaton/error.h"
 
@@ -24,6 +25,22 @@ Value list_of(int32_t count, const auto& take_element) {
   }
   return list;
 }
+
+/// The nodes of a tree as data values, each of which its parent takes.
+class MadeNodes {
+ public:
+  explicit MadeNodes(std::size_t count) : values_(count) {}
+  MadeNodes(const MadeNodes&) = delete;
+  ~MadeNodes() {
+    for (DataObject* value : values_) Data::release(value);
+  }
+
+  void set(std::size_t node, Data value) { values_[node] = value.detach(); }
+  DataObject* take(std::size_t node) { return std::exchange(values_[node], nullptr); }
+
+ private:
+  std::vector<DataObject*> values_;
+};
 
 }  // namespace
 
@@ -85,8 +102,8 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
 
 /// Children stand behind their parents, so from the last node to the first all children are there in time.
 Value TreeValues::value_of(const Tree& tree) const {
-  std::vector<Value> made(tree.nodes.size());
-  std::vector<Slot> fields;
+  MadeNodes made(tree.nodes.size());
+  std::vector<Slot> fields(std::max({leaf_.roles.size(), binary_.roles.size(), list_.roles.size()}));
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {
     const Node& node = tree.nodes[i];
     const Shape& shape = node.child_count == 0                     ? leaf_
@@ -97,32 +114,31 @@ Value TreeValues::value_of(const Tree& tree) const {
           "{} takes trees whose nodes have two children, found one with {}{}", name_, node.child_count,
           node.line > 0 ? fmt::format(" in line {}, column {} of the data", node.line, node.column) : ""));
     }
-    const Children children = tree.children(static_cast<int32_t>(i));
-    Children::Iterator child = children.begin();
+    Children::Iterator child = tree.children(static_cast<int32_t>(i)).begin();
     const auto take_child = [&] {
-      Value& value = made[static_cast<std::size_t>(*child)];
+      DataObject* value = made.take(static_cast<std::size_t>(*child));
       ++child;
-      return std::move(value);
+      return Data::adopt(value);
     };
-    fields.clear();
+    Slot* field = fields.data();
     for (const int role : shape.roles) {
       switch (role) {
         case kLabel:
-          fields.push_back(make_slot(int64_t{node.label}));
+          (field++)->i64 = node.label;
           break;
         case kWord:
-          fields.push_back(make_slot(int64_t{node.word}));
+          (field++)->i64 = node.word;
           break;
         case kChild:
-          fields.push_back(take_child().detach());
+          (field++)->data = take_child().detach();
           break;
         default:
-          fields.push_back(list_of(node.child_count, take_child).detach());
+          *field++ = list_of(node.child_count, take_child).detach();
       }
     }
-    made[i] = Data::take(shape.variant, shape.layout, fields);
+    made.set(i, Data::take(shape.variant, shape.layout, std::span(fields).first(shape.roles.size())));
   }
-  return std::move(made[0]);
+  return Data::adopt(made.take(0));
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/core.h"
 #include "base/shared_loop.h"
 #include "exec/direct/run/interpret.h"
 #include "exec/direct/run/remote_calls.h"
@@ -274,7 +275,8 @@ bool Worker::ask(Worker& victim) {
     // Withdrawn before the victim has seen it; otherwise its answer is about to come.
     if (over && victim.request_.compare_exchange_strong(self, nullptr)) return false;
     pause_thread();
-    if (++spins > kSpins) std::this_thread::yield();
+    if (++spins == kSpins) leave_core(victim.core_);
+    if (spins > kSpins) std::this_thread::yield();
   }
 }
 
@@ -296,6 +298,7 @@ Outcome Worker::run_gift() {
 }
 
 Outcome Worker::begin(const std::function<Outcome()>& start) {
+  core_.store(current_core(), std::memory_order_relaxed);
   busy_.store(true);
   if (state.shares_every_call) poll.store(true);
   const Outcome outcome = start();

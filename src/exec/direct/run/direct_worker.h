@@ -189,6 +189,8 @@ struct Worker {
   alignas(64) std::atomic<Worker*> request_{nullptr};
   /// Whether this worker runs something, so that it is worth asking.
   std::atomic<bool> busy_{false};
+  /// Where its thread has begun what it runs. Relaxed: see leave_core().
+  std::atomic<int> core_{-1};
   std::optional<DataCells> own_cells_;
   alignas(64) std::atomic<Answer> answer_{Answer::None};
   /// The call that is given; its arguments are in `passed`. Both are written before `answer_` becomes Given

@@ -171,30 +171,24 @@ Fault TensorMachine::timed(const KernelCall& call) {
 /// The dimensions of the result, as the type rule says; they stay valid until the next call. False: the
 /// operands do not go together.
 bool TensorMachine::find_dims(const TensorOperation& operation, const Slot* slots, Dims& dims) {
-  KnownShape asked;
-  asked.operation = operation.number;
   uint64_t hash = operation.number;
-  bool fits = true;
+  std::size_t count = 0;
   for (const TensorOperation::Operand& operand : operation.operands) {
     if (!operand.is_tensor) continue;
     for (int64_t dim : dims_of(*slots[operand.slot].tensor)) {
-      if (asked.count == KnownShape::kMostDims) {
-        fits = false;
-        break;
-      }
-      asked.operands[asked.count++] = dim;
       hash = (hash ^ static_cast<uint64_t>(dim)) * 0x9E3779B97F4A7C15;
+      ++count;
     }
   }
+  const bool fits = count <= KnownShape::kMostDims;
   if (shapes_ == nullptr) shapes_ = std::make_unique<KnownShapes>();
-  KnownShape& known = (*shapes_)[hash >> 55];
-  const auto is_asked = [&] {
-    return known.operation == asked.operation && known.count == asked.count &&
-           std::equal(asked.operands.begin(), asked.operands.begin() + asked.count, known.operands.begin());
-  };
-  if (fits && is_asked()) {
-    dims = {known.dims.data(), known.rank};
-    return true;
+  KnownShape* const known = &(*shapes_)[(hash >> 57) * kAlternatives];
+  if (fits) {
+    for (std::size_t i = 0; i < kAlternatives; ++i) {
+      if (!is_of(known[i], operation, slots, count)) continue;
+      dims = {known[i].dims.data(), known[i].rank};
+      return true;
+    }
   }
   std::vector<Type> types;
   for (const TensorOperation::Operand& operand : operation.operands) {
@@ -212,14 +206,29 @@ bool TensorMachine::find_dims(const TensorOperation& operation, const Slot* slot
     return false;
   }
   if (!is_fixed(type) || type.shape.size() > kMaxRank) return false;
-  asked.rank = static_cast<uint8_t>(type.shape.size());
-  for (std::size_t i = 0; i < type.shape.size(); ++i) asked.dims[i] = type.shape[i].size;
-  if (fits) {
-    known = asked;
-    dims = {known.dims.data(), known.rank};
-  } else {
-    found_ = asked.dims;
-    dims = {found_.data(), asked.rank};
+  KnownShape& found = fits ? known[next_of_alternatives_++ % kAlternatives] : not_kept_;
+  found.rank = static_cast<uint8_t>(type.shape.size());
+  for (std::size_t i = 0; i < type.shape.size(); ++i) found.dims[i] = type.shape[i].size;
+  dims = {found.dims.data(), found.rank};
+  if (!fits) return true;
+  found.operation = operation.number;
+  found.count = static_cast<uint8_t>(count);
+  int64_t* to = found.operands.data();
+  for (const TensorOperation::Operand& operand : operation.operands) {
+    if (operand.is_tensor) to = std::ranges::copy(dims_of(*slots[operand.slot].tensor), to).out;
+  }
+  return true;
+}
+
+bool TensorMachine::is_of(const KnownShape& known, const TensorOperation& operation, const Slot* slots,
+                          std::size_t count) {
+  if (known.operation != operation.number || known.count != count) return false;
+  const int64_t* expected = known.operands.data();
+  for (const TensorOperation::Operand& operand : operation.operands) {
+    if (!operand.is_tensor) continue;
+    for (int64_t dim : dims_of(*slots[operand.slot].tensor)) {
+      if (dim != *expected++) return false;
+    }
   }
   return true;
 }

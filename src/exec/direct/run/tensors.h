@@ -54,12 +54,18 @@ class TensorMachine {
   Fault run_string(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_kernel(const TensorOperation& operation, const Slot* slots, Slot& result);
   bool find_dims(const TensorOperation& operation, const Slot* slots, Dims& dims);
+  /// Whether it is what the operation gives for its operands in `slots`, which have `count` dimensions.
+  static bool is_of(const KnownShape& known, const TensorOperation& operation, const Slot* slots,
+                    std::size_t count);
   void let_go(const TensorOperation& operation, const Slot* slots);
   Fault timed(const KernelCall& call);
 
-  using KnownShapes = std::array<KnownShape, 512>;
-  std::unique_ptr<KnownShapes> shapes_;    ///< made when one is first needed
-  std::array<int64_t, kMaxRank> found_{};  ///< the dimensions of a shape that is not kept
+  /// A shape has so many places by its hash: with one, shapes that meet there would drive out each other.
+  static constexpr std::size_t kAlternatives = 4;
+  using KnownShapes = std::array<KnownShape, 128 * kAlternatives>;
+  std::unique_ptr<KnownShapes> shapes_;  ///< made when one is first needed
+  uint32_t next_of_alternatives_ = 0;    ///< the place, among those of its hash, of the next shape
+  KnownShape not_kept_{};                ///< the latest shape of more dimensions than are kept
 };
 
 }  // namespace hiaton::exec::direct

@@ -29,11 +29,17 @@ Value to_value(const Cell& cell, const Type& type) {
     return Tensor::adopt(cell.owner);
   }
   Tensor copy = Tensor::uninitialized(type.dtype, cell.dims());
-  const auto bytes = copy.size() * static_cast<int64_t>(size_of(type.dtype));
+  const int64_t size = copy.size();
+  const auto bytes = size * static_cast<int64_t>(size_of(type.dtype));
+  const std::byte* from = cell.elements();
+  auto* to = copy.mutable_data<std::byte>();
   constexpr int64_t kPage = 4096;
-  kernels::in_ranges(bytes, kPage, kernels::kWorkOfElement * copy.size(), [&](int64_t begin, int64_t end) {
-    std::copy(cell.elements() + begin, cell.elements() + end, copy.mutable_data<std::byte>() + begin);
-  });
+  if (bytes <= kPage) {
+    std::copy_n(from, bytes, to);
+  } else {
+    kernels::in_ranges(bytes, kPage, kernels::kWorkOfElement * size,
+                       [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
+  }
   return copy;
 }
 

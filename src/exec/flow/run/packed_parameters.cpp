@@ -28,8 +28,10 @@ void PackedParameters::update(std::span<const Value> parameters, ThreadPool* poo
     if (matrix.of.object() != parameters[matrix.parameter].slot().tensor) changed.push_back(&matrix);
   }
   // The largest first: then the threads end at about the same time.
-  std::ranges::sort(changed, std::greater(),
-                    [&](const Matrix* matrix) { return parameters[matrix->parameter].tensor().size(); });
+  if (pool != nullptr) {
+    std::ranges::sort(changed, std::greater(),
+                      [&](const Matrix* matrix) { return parameters[matrix->parameter].tensor().size(); });
+  }
   std::vector<std::exception_ptr> errors(changed.size());
   run_in_ranges(pool, changed.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {

@@ -1,0 +1,42 @@
+#include "base/core.h"
+
+#include <algorithm>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace hiaton {
+
+#if defined(__linux__)
+
+int current_core() {
+  return sched_getcpu();
+}
+
+void leave_cores(std::span<const std::atomic<int>> cores) {
+  const auto number = [](const std::atomic<int>& core) { return core.load(std::memory_order_relaxed); };
+  const int own = current_core();
+  if (own < 0 || std::ranges::find(cores, own, number) == cores.end()) return;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  for (const std::atomic<int>& core : cores) {
+    if (number(core) >= 0) CPU_CLR(static_cast<unsigned>(number(core)), &others);
+  }
+  // The first call returns when the thread has moved, the second one lets the system move it again.
+  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+#else
+
+int current_core() {
+  return kNoCore;
+}
+
+void leave_cores(std::span<const std::atomic<int>>) {}
+
+#endif
+
+}  // namespace hiaton
