@@ -332,7 +332,7 @@ TEST(InProcess, ThreadsWorkAsProcessesAndEndTogether) {
 /// The sender reads what it has sent, while the receiver has it, and so does the receiver when the sender has
 /// let go of it.
 TEST(InProcess, APayloadArrivesInTheMemoryThatItWasWrittenTo) {
-  constexpr std::size_t kSize = kPacketBytes + 1;
+  static constexpr std::size_t kSize = kPacketBytes + 1;
   class Sends : public Work {
    public:
     explicit Sends(std::atomic<const std::byte*>& place) : sent(place) {}
