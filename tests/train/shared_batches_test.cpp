@@ -142,6 +142,42 @@ TEST_F(SharedBatchesTest, GradientsHaveTheBitsOfOneProcess) {
   }
 }
 
+/// Once they have been dense, and never twice in memory that the other process may still read.
+TEST_F(SharedBatchesTest, LargeGradientsAreSummedWhereTheyAreSentFrom) {
+  const std::vector<graph::Parameter> parameters{{"W", Type(DType::F32, {{8, ""}, {600, ""}}), {}},
+                                                 {"v", Type(DType::F32, {{5, ""}}), {}}};
+  in_processes(2, [&](net::Transport& transport) {
+    SharedBatches sharing(transport, nullptr);
+    const std::size_t self = sharing.self();
+    Gradients own(parameters);
+    Gradients sums(parameters);
+    const std::byte* last[] = {own[0].values.data<std::byte>(), own[1].values.data<std::byte>()};
+    for (int batch = 0; batch < 5; ++batch) {
+      sums.unmark();
+      sharing.begin_sums(2, sums);
+      sharing.make_sendable(own);
+      own.clear();
+      EXPECT_EQ(own[0].values.data<std::byte>() != last[0], batch > 0) << batch;
+      EXPECT_EQ(own[1].values.data<std::byte>(), last[1]) << batch;
+      last[0] = own[0].values.data<std::byte>();
+      for (std::size_t i = 0; i < 2; ++i) {
+        float* const values = own.dense(i).mutable_data<float>();
+        EXPECT_EQ(values[own[i].values.size() - 1], 0);
+        std::fill_n(values, own[i].values.size(), static_cast<float>(self + 1) * static_cast<float>(batch));
+      }
+      if (batch % 2 == 0) sharing.send_early(own, 0);
+      std::vector<double> losses{static_cast<double>(self)};
+      const SubtreeSum subtree{{self, self + 1}, &own};
+      sharing.add_up({&subtree, 1}, losses);
+      EXPECT_EQ(losses, (std::vector<double>{0, 1}));
+      for (std::size_t i = 0; i < 2; ++i) {
+        const std::span values(sums[i].values.data<float>(), static_cast<std::size_t>(sums[i].values.size()));
+        EXPECT_TRUE(std::ranges::all_of(values, [&](float value) { return value == 3.0F * batch; })) << batch;
+      }
+    }
+  });
+}
+
 TEST_F(SharedBatchesTest, RowsStayRows) {
   in_processes(2, [&](net::Transport& transport) {
     SharedBatches sharing(transport, nullptr);
