@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,9 +22,11 @@ inline constexpr std::size_t kPacketBytes = std::size_t{16} * 1024;
 /// Bytes on their way to one process: filled by the sender, then handed over whole.
 class Packet {
  public:
+  /// Where the memory of a packet begins, whoever makes it: at multiples of this.
+  static constexpr std::size_t kAlignment = 64;
+
   Packet() = default;
-  explicit Packet(std::size_t capacity)
-      : bytes_(new std::byte[capacity]), capacity_(capacity) {}  // not zeroed
+  explicit Packet(std::size_t capacity) : bytes_(new_bytes(capacity)), capacity_(capacity) {}  // not zeroed
   /// In memory that somebody else has made.
   Packet(std::shared_ptr<std::byte[]> bytes, std::size_t capacity, std::size_t size)
       : bytes_(std::move(bytes)), capacity_(capacity), size_(size) {}
@@ -45,8 +48,16 @@ class Packet {
   /// `size` is at most the capacity.
   void resize(std::size_t size) { size_ = size; }
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
+  /// The same packet in the same memory: its sender goes on reading it.
+  Packet share() const { return {bytes_, capacity_, size_}; }
 
  private:
+  static std::shared_ptr<std::byte[]> new_bytes(std::size_t capacity) {
+    constexpr std::align_val_t kAlign{kAlignment};
+    return {static_cast<std::byte*>(::operator new[](capacity, kAlign)),
+            [](std::byte* bytes) { ::operator delete[](bytes, std::align_val_t{kAlignment}); }};
+  }
+
   std::shared_ptr<std::byte[]> bytes_;
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;

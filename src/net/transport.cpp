@@ -93,12 +93,16 @@ void Transport::control_all(Kind kind, const ByteWriter& body) {
   }
 }
 
+void Transport::check_may_send(int to) {
+  throw_if_failed();
+  HIATON_CHECK(to != self_ && to >= 0 && to < size_ && joined_ && !ended_);
+}
+
 /// Calls write(to), which writes `size` bytes there.
 template <class Write>
 void Transport::send(int to, const Header& header, std::size_t size, const Write& write) {
   const std::lock_guard lock(mutex_);
-  throw_if_failed();
-  HIATON_CHECK(to != self_ && to >= 0 && to < size_ && joined_ && !ended_);
+  check_may_send(to);
   Peer& receiver = peer(to);
   const MessageHeader message{header, size};
   const std::size_t bytes = sizeof message + size;
@@ -123,11 +127,36 @@ void Transport::send_written(int to, const Header& header, const ByteWriter& pay
   send(to, header, payload.size(), [&payload](std::byte* bytes) { payload.copy_to(bytes); });
 }
 
+Payload Transport::new_payload(int to, std::size_t bytes) {
+  HIATON_CHECK(bytes > kPacketBytes);
+  const std::lock_guard lock(mutex_);
+  Packet packet = new_packet(to, Payload::kBegin + bytes);
+  packet.resize(Payload::kBegin + bytes);
+  return {std::move(packet), Payload::kBegin};
+}
+
+void Transport::send_payload(int to, const Header& header, const Payload& payload) {
+  static_assert(Payload::kBegin == sizeof(PacketHeader) + sizeof(MessageHeader));
+  const std::lock_guard lock(mutex_);
+  check_may_send(to);
+  Packet packet = payload.packet();
+  const std::size_t size = packet.size();
+  begin(packet, Kind::Messages);
+  const MessageHeader message{header, size - Payload::kBegin};
+  append(packet, &message, sizeof message);
+  packet.resize(size);
+  make_ready(to, std::move(packet));
+  ++sent_;
+}
+
 void Transport::close_open(int to) {
   Peer& receiver = peer(to);
-  if (receiver.open.size() == 0) return;
-  waiting_bytes_ += receiver.open.size();
-  receiver.ready.push_back(std::exchange(receiver.open, Packet()));
+  if (receiver.open.size() > 0) make_ready(to, std::exchange(receiver.open, Packet()));
+}
+
+void Transport::make_ready(int to, Packet packet) {
+  waiting_bytes_ += packet.size();
+  peer(to).ready.push_back(std::move(packet));
   send_ready(to);
 }
 
@@ -405,7 +434,6 @@ std::size_t Transport::poll(const OnMessage& on_message, std::size_t most) {
 
 std::size_t Transport::poll_payloads(const OnPayload& on_payload) {
   constexpr std::size_t kMost = 64;
-  constexpr std::size_t kBegin = sizeof(PacketHeader) + sizeof(MessageHeader);
   const auto hand_on_copy = [&](int from, const Header& header, std::span<const std::byte> payload) {
     Packet own(payload.size());
     append(own, payload.data(), payload.size());
@@ -415,12 +443,14 @@ std::size_t Transport::poll_payloads(const OnPayload& on_payload) {
       [&](const Message& message) { hand_on_copy(message.from, message.header, message.payload); });
   return again + poll_packets(kMost, [&](Arrival& arrival) {
            const std::span<const std::byte> all = arrival.packet.bytes();
-           return for_each_message(
-               all, arrival.from, [&](const Header& header, std::span<const std::byte> payload) {
-                 if (kBegin + payload.size() == all.size())
-                   return on_payload(arrival.from, header, Payload(std::move(arrival.packet), kBegin));
-                 hand_on_copy(arrival.from, header, payload);
-               });
+           return for_each_message(all, arrival.from,
+                                   [&](const Header& header, std::span<const std::byte> payload) {
+                                     if (Payload::kBegin + payload.size() == all.size()) {
+                                       return on_payload(arrival.from, header,
+                                                         Payload(std::move(arrival.packet), Payload::kBegin));
+                                     }
+                                     hand_on_copy(arrival.from, header, payload);
+                                   });
          });
 }
 

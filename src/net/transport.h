@@ -34,13 +34,21 @@ struct Header {
   uint64_t name = 0;
 };
 
-/// The bytes of a message, kept by its receiver.
+/// The bytes of a message, kept by its receiver, or by its sender, who has written them where they are sent
+/// from.
 class Payload {
  public:
+  /// Where they begin in the packet of a message that has one of its own.
+  static constexpr std::size_t kBegin = 40;
+
   Payload() = default;
   /// All of a packet from byte `begin` on.
   Payload(Packet packet, std::size_t begin) : packet_(std::move(packet)), begin_(begin) {}
   std::span<const std::byte> bytes() const { return packet_.bytes().subspan(begin_); }
+  /// For the sender, until it is sent.
+  std::span<std::byte> writable_bytes() { return {packet_.data() + begin_, packet_.size() - begin_}; }
+  /// The packet, to be sent.
+  Packet packet() const { return packet_.share(); }
 
  private:
   Packet packet_;
@@ -106,6 +114,12 @@ class Transport {
   /// Sends to another process. Never waits. What cannot go yet is counted by waiting_bytes().
   void send(int to, const Header& header, std::span<const std::byte> payload);
   void send_written(int to, const Header& header, const ByteWriter& payload);
+  /// Memory for the bytes of a message to another process, more than kPacketBytes of them, which are sent
+  /// from there.
+  Payload new_payload(int to, std::size_t bytes);
+  /// Sends what has been written there. Once: from then on the bytes stay as they are as long as the memory
+  /// is held, here or there.
+  void send_payload(int to, const Header& header, const Payload& payload);
   /// Lets all go that has been sent.
   void flush();
   uint64_t waiting_bytes() const;
@@ -184,7 +198,9 @@ class Transport {
   void control_all(Kind kind, const ByteWriter& body);
   template <class Write>
   void send(int to, const Header& header, std::size_t size, const Write& write);
+  void check_may_send(int to);
   void close_open(int to);
+  void make_ready(int to, Packet packet);
   void send_ready(int to);
   void pull();
   void take(Arrival arrival);

@@ -274,11 +274,13 @@ std::vector<double> BatchRunner::losses_shared(const Batch& batch) {
     if (is_deterministic()) run.parts = static_cast<int>(subtree.size());
     Order own(begin, end);
     if (!is_deterministic()) own = balanced_order(batch, std::move(own), parts());
-    Gradients& sum = cleared_part_sum(sums.size());
+    Gradients& sum = part_sum(sums.size());
+    if (sums.empty()) sharing_->make_sendable(sum);
     if (subtrees.size() == 1)
       run.on_gradient = [this, &sum](std::size_t parameter) { sharing_->send_early(sum, parameter); };
+    sum.clear(pool_);
     run_loss(batch, own, run, sum, losses);
-    sums.push_back({subtree, part_sums_[sums.size()].get()});
+    sums.push_back({subtree, &sum});
     for (auto example = begin; example != end; ++example) in_order.push_back(losses[*example]);
   }
   {
@@ -304,7 +306,8 @@ std::vector<double> BatchRunner::losses_placed(const Batch& batch) {
     losses[index] = number_in(results[0]);
   };
   RunOptions run = run_options();
-  run.gradients = &cleared_part_sum(0);
+  run.gradients = &part_sum(0);
+  run.gradients->clear(pool_);
   run_placed(batch, own, take, run, model_.training_program());
   std::vector<double> in_order;
   for (const std::size_t example : own) in_order.push_back(losses[example]);
@@ -340,9 +343,9 @@ void BatchRunner::run_placed(const Batch& batch, const Order& order, const Take&
   }
 }
 
-Gradients& BatchRunner::cleared_part_sum(std::size_t index) {
+/// With the marks of the last batch, if there was one.
+Gradients& BatchRunner::part_sum(std::size_t index) {
   if (index == part_sums_.size()) part_sums_.push_back(std::make_unique<Gradients>(model_.parameters()));
-  part_sums_[index]->clear(pool_);
   return *part_sums_[index];
 }
 

@@ -106,7 +106,7 @@ class BatchRunner {
   bool runs_placed(const Program& program) const;
   void run_placed(const Batch& batch, const Order& order, const Take& take, RunOptions run,
                   const Program& program);
-  Gradients& cleared_part_sum(std::size_t index);
+  Gradients& part_sum(std::size_t index);
   void run_loss(const Batch& batch, const Order& order, RunOptions run, Gradients& gradients,
                 std::vector<double>& losses);
   static void run_naming_the_example(const Batch& batch, const Order& order, const Take& take,

@@ -70,11 +70,11 @@ PartRange GradientExchange::elements_of(std::size_t process, const ParameterGrad
   return {std::min(range.begin * kGrain, size), std::min(range.end * kGrain, size)};
 }
 
-void GradientExchange::write_parameter(const Gradients::Sum& sum, std::size_t index, std::size_t to,
-                                       net::ByteWriter& out) const {
+/// What stands behind the form.
+void GradientExchange::write_values(const Gradients::Sum& sum, std::size_t index, std::size_t to,
+                                    net::ByteWriter& out) const {
   const auto* values = sum.values.data<std::byte>();
   const std::size_t element = parameters_[index].element();
-  out.number(static_cast<uint8_t>(sum.dense ? Form::Dense : Form::Sparse));
   if (sum.dense) {
     const PartRange elements = elements_of(to, parameters_[index]);
     return write_elements(values + elements.begin * element, elements.size(), element, out);
@@ -88,7 +88,19 @@ void GradientExchange::write_parameter(const Gradients::Sum& sum, std::size_t in
 
 void GradientExchange::write_early(const Gradients& sums, std::size_t parameter, std::size_t to,
                                    net::ByteWriter& out) const {
-  write_parameter(sums[parameter], parameter, to, out);
+  out.number(static_cast<uint8_t>(form_of(sums[parameter])));
+  out.align(kEarlyElements);
+  write_values(sums[parameter], parameter, to, out);
+}
+
+void GradientExchange::begin_early_dense(std::span<std::byte> message) {
+  std::ranges::fill(message.first(kEarlyElements), std::byte{});
+  message[0] = static_cast<std::byte>(Form::Dense);
+}
+
+std::size_t GradientExchange::early_bytes(const Gradients::Sum& sum, std::size_t parameter) const {
+  const ParameterGradient& gradient = parameters_[parameter];
+  return (sum.dense ? gradient.rows : sum.rows.size()) * gradient.width * gradient.element();
 }
 
 void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t to,
@@ -99,7 +111,9 @@ void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t 
       if (is_early_[i]) {
         out.number(static_cast<uint8_t>(Form::Early));
       } else {
-        write_parameter((*subtree.sums)[i], i, to, out);
+        const Gradients::Sum& sum = (*subtree.sums)[i];
+        out.number(static_cast<uint8_t>(form_of(sum)));
+        write_values(sum, i, to, out);
       }
     }
   }
@@ -139,6 +153,7 @@ void GradientExchange::read_early(std::size_t from, std::size_t parameter, net::
     in.fail("expected a gradient that was told of, found another one");
   --early_to_come_;
   const auto form = static_cast<Form>(in.number<uint8_t>());
+  in.align(kEarlyElements);
   read_parameter(static_cast<std::size_t>(leaf - leaves_.begin()), parameter, form, in);
   in.require_end();
 }

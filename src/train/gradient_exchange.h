@@ -16,6 +16,7 @@
 #include "base/part_tree.h"
 #include "hiaton/run.h"
 #include "net/bytes.h"
+#include "net/transport.h"
 
 namespace hiaton::train {
 
@@ -48,8 +49,15 @@ class GradientExchange {
   }
   /// What process `to` gets of a parameter of the one subtree of this process, ahead of the others.
   void write_early(const Gradients& sums, std::size_t parameter, std::size_t to, net::ByteWriter& out) const;
+  /// The same of a dense gradient that every process gets whole and whose elements stand in the message, from
+  /// byte kEarlyElements on: writes what stands before them.
+  static void begin_early_dense(std::span<std::byte> message);
+  static constexpr std::size_t kEarlyElements = net::Packet::kAlignment - net::Payload::kBegin;
+  /// How many bytes write_early() sends to a process that gets all elements.
+  std::size_t early_bytes(const Gradients::Sum& sum, std::size_t parameter) const;
   /// write_early() has been called for all that get it.
   void set_early(std::size_t parameter) { is_early_[parameter] = true; }
+  bool is_early(std::size_t parameter) const { return is_early_[parameter]; }
   /// What process `to` gets of the subtrees of this one.
   void write_parts(std::span<const SubtreeSum> own, std::size_t to, net::ByteWriter& out) const;
   /// Takes what process `from` has written. The bytes must outlive add_up().
@@ -90,8 +98,8 @@ class GradientExchange {
   };
 
   PartRange elements_of(std::size_t process, const ParameterGradient& parameter) const;
-  void write_parameter(const Gradients::Sum& sum, std::size_t index, std::size_t to,
-                       net::ByteWriter& out) const;
+  static Form form_of(const Gradients::Sum& sum) { return sum.dense ? Form::Dense : Form::Sparse; }
+  void write_values(const Gradients::Sum& sum, std::size_t index, std::size_t to, net::ByteWriter& out) const;
   void read_parameter(std::size_t leaf, std::size_t index, Form form, net::ByteReader& in);
   void read_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
   void add_rows(std::size_t index);

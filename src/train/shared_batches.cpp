@@ -14,6 +14,10 @@
 namespace hiaton::train {
 namespace {
 
+/// More bytes of a gradient than that are sent ahead, in a packet of their own: less than a packet would not
+/// come sooner.
+constexpr std::size_t kWorthSendingEarly = net::kPacketBytes;
+
 /// Of what goes behind the begin of a round: more than any element needs.
 constexpr std::size_t kAlignmentOfExchanged = 64;
 
@@ -143,12 +147,45 @@ void SharedBatches::begin_sums(std::size_t parts, Gradients& sums) {
                      is_placed ? std::span(tables_->holders()) : std::span<const std::optional<int>>());
 }
 
+/// Memory in which gradients have been sent is never written again: the other process may still read it.
+void SharedBatches::make_sendable(Gradients& own) {
+  sendable_.resize(own.size());
+  if (gradients_->exchanges_sums()) return;  // others get ranges of elements
+  const int other = 1 - transport_.self();
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::size_t bytes = gradients_->early_bytes(own[i], i);
+    if (!own[i].dense || bytes <= kWorthSendingEarly) continue;
+    auto payload = std::make_shared<net::Payload>(
+        transport_.new_payload(other, GradientExchange::kEarlyElements + bytes));
+    const std::span<std::byte> message = payload->writable_bytes();
+    GradientExchange::begin_early_dense(message);
+    Tensor& values = own.values(i);
+    values =
+        Tensor(values.dtype(), values.dims(), message.data() + GradientExchange::kEarlyElements, payload);
+    sendable_[i] = std::move(payload);
+  }
+}
+
+/// Whether the sum stands where it can be sent from.
+bool SharedBatches::is_sendable(const Gradients& own, std::size_t parameter) const {
+  if (parameter >= sendable_.size() || sendable_[parameter] == nullptr || !own[parameter].dense) return false;
+  const std::span<const std::byte> message = sendable_[parameter]->bytes();
+  return own[parameter].values.data<std::byte>() == message.data() + GradientExchange::kEarlyElements;
+}
+
 void SharedBatches::send_early(const Gradients& own, std::size_t parameter) {
+  if (gradients_->is_early(parameter) ||
+      gradients_->early_bytes(own[parameter], parameter) <= kWorthSendingEarly)
+    return;
+  const net::Header header{kEarlyChannel, static_cast<uint32_t>(parameter), rounds_.done()};
+  if (is_sendable(own, parameter)) {
+    transport_.send_payload(1 - transport_.self(), header, *sendable_[parameter]);
+    return gradients_->set_early(parameter);
+  }
   for (std::size_t to = 0; to < processes(); ++to) {
     if (to == self() || !gradients_->gets(to, parameter)) continue;
     net::ByteWriter out;
     gradients_->write_early(own, parameter, to, out);
-    const net::Header header{kEarlyChannel, static_cast<uint32_t>(parameter), rounds_.done()};
     transport_.send_written(static_cast<int>(to), header, out);
   }
   gradients_->set_early(parameter);
@@ -175,6 +212,9 @@ void SharedBatches::read_early() {
 
 void SharedBatches::add_up(std::span<const SubtreeSum> own, std::vector<double>& losses) {
   GradientExchange& gradients = *gradients_;
+  for (std::size_t i = 0; own.size() == 1 && i < own[0].sums->size(); ++i) {
+    if (is_sendable(*own[0].sums, i)) send_early(*own[0].sums, i);
+  }
   const std::vector<double> own_losses = std::exchange(losses, {});
   std::vector<net::ByteWriter> out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {

@@ -82,8 +82,12 @@ class SharedBatches {
 
   /// Begins to add up the gradients of a batch of `parts` parts to `sums`, in which nothing is marked.
   void begin_sums(std::size_t parts, Gradients& sums);
-  /// Sends the sum of a parameter, which is complete, of the one subtree that this process computes. The
-  /// bytes are copied.
+  /// Puts large gradients of the first subtree that this process computes into memory that nobody reads and
+  /// that they can be sent from without being copied, as far as they were dense in the batch before. By the
+  /// marks of that one they are still to be cleared.
+  void make_sendable(Gradients& own);
+  /// Sends the sum of a parameter, which is complete, of the one subtree that this process computes, where it
+  /// is large enough. It may be sent from where it stands, and stays as it is until make_sendable().
   void send_early(const Gradients& own, std::size_t parameter);
   /// Adds up what all have computed, this process `own`. `losses` are those of the trees of this process, and
   /// become those of all, process by process.
@@ -105,6 +109,7 @@ class SharedBatches {
   template <class Read, class ReadOwn>
   void exchange(std::span<const net::ByteWriter> out, const Read& read, const ReadOwn& read_own);
   void take_other(int from, const net::Header& header, net::Payload payload);
+  bool is_sendable(const Gradients& own, std::size_t parameter) const;
   void read_early();
 
   /// Sums that are complete before the others: aux is the parameter, the name the round that they belong to.
@@ -128,6 +133,9 @@ class SharedBatches {
   std::vector<net::Payload> arrived_;
   std::optional<GradientExchange> gradients_;  ///< of the batch that is under way
   std::vector<Early> early_;                   ///< of this round, and of the next one
+  /// By parameter: where the gradients of this process are sent from without being copied; null: they are
+  /// copied.
+  std::vector<std::shared_ptr<net::Payload>> sendable_;
   net::HeldMessages held_;  ///< messages of the run that another process has begun after the round
 };
 

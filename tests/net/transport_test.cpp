@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <random>
@@ -326,6 +327,52 @@ TEST(InProcess, ThreadsWorkAsProcessesAndEndTogether) {
     void work(Transport& transport) override { EXPECT_EQ(transport.size(), 1); }
   };
   work_in_threads(1, {}, [] { return std::make_unique<Alone>(); });
+}
+
+/// The sender reads what it has sent, while the receiver has it, and so does the receiver when the sender has
+/// let go of it.
+TEST(InProcess, APayloadArrivesInTheMemoryThatItWasWrittenTo) {
+  static constexpr std::size_t kSize = kPacketBytes + 1;
+  class Sends : public Work {
+   public:
+    explicit Sends(std::atomic<const std::byte*>& place) : sent(place) {}
+    std::string prepare(int /*self*/) override { return "a test"; }
+    void work(Transport& transport) override {
+      if (transport.self() == 0) {
+        Payload payload = transport.new_payload(1, kSize);
+        const std::byte* const bytes = payload.bytes().data();
+        sent = bytes;
+        EXPECT_EQ(payload.bytes().size(), kSize);
+        EXPECT_EQ((reinterpret_cast<uintptr_t>(bytes) - Payload::kBegin) % Packet::kAlignment, 0U);
+        std::ranges::fill(payload.writable_bytes(), std::byte{7});
+        transport.send(1, {.channel = 8}, std::as_bytes(std::span("before")));
+        transport.send_payload(1, {.channel = 9, .aux = 5, .name = 3}, payload);
+        EXPECT_EQ(payload.bytes().back(), std::byte{7});
+        payload = {};
+        return transport.flush();
+      }
+      Payload kept;
+      int small = 0;
+      while (kept.bytes().empty() || small == 0) {
+        transport.poll_payloads([&](int from, const Header& header, Payload payload) {
+          EXPECT_EQ(from, 0);
+          if (header.channel == 8) return static_cast<void>(++small);
+          EXPECT_EQ(header.aux, 5U);
+          EXPECT_EQ(header.name, 3U);
+          kept = std::move(payload);
+        });
+        transport.wait(1ms);
+      }
+      EXPECT_EQ(kept.bytes().data(), sent);
+      EXPECT_EQ(kept.bytes().size(), kSize);
+      EXPECT_TRUE(std::ranges::all_of(kept.bytes(), [](std::byte byte) { return byte == std::byte{7}; }));
+    }
+
+   private:
+    std::atomic<const std::byte*>& sent;
+  };
+  std::atomic<const std::byte*> place = nullptr;
+  work_in_threads(2, {}, [&place] { return std::make_unique<Sends>(place); });
 }
 
 TEST(InProcess, TheErrorOfOneProcessIsThrownOnceWithItsName) {

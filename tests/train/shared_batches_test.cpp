@@ -20,7 +20,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// `E` has rows alone in most trees; those with the word 3 use all of it.
+/// `E` has rows alone in most trees; those with the word 3 use all of it. `W` is large enough to be sent by
+/// itself; trees with the word 5 alone do not use it.
 constexpr std::string_view kSharedModel =
     "size vocab = 50\n"
     "size classes = 2\n"
@@ -29,9 +30,11 @@ constexpr std::string_view kSharedModel =
     "param E: f32[vocab, d] = normal(1.0)\n"
     "param R: f32[vocab, d] = normal(1.0)\n"
     "param V: f32[d, classes]\n"
+    "param W: f32[d, 600] = normal(0.1)\n"
     "fn cost(t: Tree, seed: i64) -> f32 =\n"
     "  match t\n"
-    "    Leaf(label, word) -> (if word == 3 then 0.1 * sum(E) else 0.0) + LEAF\n"
+    "    Leaf(label, word) -> (if word == 3 then 0.1 * sum(E) else 0.0) + \n"
+    "      (if word == 5 then 0.0 else 0.01 * sum(tanh(E[word] @ W))) + LEAF\n"
     "    Node(label, l, r) -> cost(l, 2 * seed) + cost(r, 2 * seed + 1)\n"
     "fn kept(x: f32[d], seed: i64) -> f32[d] = dropout(x, 0.3, seed)\n"
     "fn loss(t: Tree, seed: i64) -> f32 = cost(t, seed)\n"
@@ -126,7 +129,7 @@ TEST_F(SharedBatchesTest, GradientsHaveTheBitsOfOneProcess) {
         SharedBatches sharing(transport, nullptr);
         TreeModel own = model_of(parts, 1 + transport.self() % 2);
         own.share(sharing);
-        for (const std::size_t trees : {std::size_t{1}, std::size_t{2}, std::size_t{5}, trees_.size()}) {
+        for (const std::size_t trees : {1, 2, 5, 40, 3, 40, 1}) {
           const std::span<const Tree> batch = std::span(trees_).first(trees);
           const StepResult found = own.step(batch, kStep);
           static std::mutex mutex;
@@ -139,6 +142,42 @@ TEST_F(SharedBatchesTest, GradientsHaveTheBitsOfOneProcess) {
   }
 }
 
+/// Once they have been dense, and never twice in memory that the other process may still read.
+TEST_F(SharedBatchesTest, LargeGradientsAreSummedWhereTheyAreSentFrom) {
+  const std::vector<graph::Parameter> parameters{{"W", Type(DType::F32, {{8, ""}, {600, ""}}), {}},
+                                                 {"v", Type(DType::F32, {{5, ""}}), {}}};
+  in_processes(2, [&](net::Transport& transport) {
+    SharedBatches sharing(transport, nullptr);
+    const std::size_t self = sharing.self();
+    Gradients own(parameters);
+    Gradients sums(parameters);
+    const std::byte* last[] = {own[0].values.data<std::byte>(), own[1].values.data<std::byte>()};
+    for (int batch = 0; batch < 5; ++batch) {
+      sums.unmark();
+      sharing.begin_sums(2, sums);
+      sharing.make_sendable(own);
+      own.clear();
+      EXPECT_EQ(own[0].values.data<std::byte>() != last[0], batch > 0) << batch;
+      EXPECT_EQ(own[1].values.data<std::byte>(), last[1]) << batch;
+      last[0] = own[0].values.data<std::byte>();
+      for (std::size_t i = 0; i < 2; ++i) {
+        float* const values = own.dense(i).mutable_data<float>();
+        EXPECT_EQ(values[own[i].values.size() - 1], 0);
+        std::fill_n(values, own[i].values.size(), static_cast<float>(self + 1) * static_cast<float>(batch));
+      }
+      if (batch % 2 == 0) sharing.send_early(own, 0);
+      std::vector<double> losses{static_cast<double>(self)};
+      const SubtreeSum subtree{{self, self + 1}, &own};
+      sharing.add_up({&subtree, 1}, losses);
+      EXPECT_EQ(losses, (std::vector<double>{0, 1}));
+      for (std::size_t i = 0; i < 2; ++i) {
+        const std::span values(sums[i].values.data<float>(), static_cast<std::size_t>(sums[i].values.size()));
+        EXPECT_TRUE(std::ranges::all_of(values, [&](float value) { return value == 3.0F * batch; })) << batch;
+      }
+    }
+  });
+}
+
 TEST_F(SharedBatchesTest, RowsStayRows) {
   in_processes(2, [&](net::Transport& transport) {
     SharedBatches sharing(transport, nullptr);
@@ -148,6 +187,7 @@ TEST_F(SharedBatchesTest, RowsStayRows) {
     EXPECT_FALSE(sparse[0]);  // the word 3 is among them
     EXPECT_TRUE(sparse[1]);
     EXPECT_FALSE(sparse[2]);
+    EXPECT_FALSE(sparse[3]);
   });
 }
 
@@ -238,6 +278,43 @@ TEST_F(SharedBatchesTest, DamagedGradientsAreErrors) {
     try {
       exchange.read_parts(1, in);
       in.require_end();
+    } catch (const ProgramError& error) {
+      ++refused;
+      EXPECT_THAT(error.what(), HasSubstr("a message, byte"));
+    }
+  }
+  EXPECT_GT(refused, 600);
+}
+
+TEST_F(SharedBatchesTest, DamagedGradientsThatGoAheadAreErrors) {
+  const std::vector<graph::Parameter> parameters{{"E", Type(DType::F32, {{6, ""}, {2, ""}}), {}},
+                                                 {"V", Type(DType::F32, {{3, ""}, {5, ""}}), {}}};
+  Gradients sums(parameters);
+  sums.touch(0, 4);
+  sums.dense(1);
+  GradientExchange writer(2, 2, 1, sums);
+  for (const std::size_t parameter : {0, 1}) writer.set_early(parameter);
+  const SubtreeSum own{{1, 2}, &sums};
+  net::ByteWriter parts;
+  writer.write_parts(std::span(&own, 1), 0, parts);
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const std::size_t parameter = i % 2;
+    net::ByteWriter out;
+    writer.write_early(sums, parameter, 0, out);
+    std::vector<std::byte> bytes(out.size());
+    out.copy_to(bytes.data());
+    bytes[random() % 2 == 0 ? 0 : random() % bytes.size()] = static_cast<std::byte>(random());
+    bytes.resize(bytes.size() - (i % 3 == 0 ? random() % bytes.size() : 0));
+    Gradients into(parameters);
+    GradientExchange exchange(2, 2, 0, into);
+    net::ByteReader told(parts.bytes(), "a message");
+    exchange.read_parts(1, told);
+    EXPECT_EQ(exchange.early_to_come(), 2);
+    net::ByteReader in(bytes, "a message");
+    try {
+      exchange.read_early(1, parameter, in);
     } catch (const ProgramError& error) {
       ++refused;
       EXPECT_THAT(error.what(), HasSubstr("a message, byte"));

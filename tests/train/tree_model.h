@@ -1,6 +1,7 @@
 // A program that learns from trees, with its gradients in reach.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -40,7 +41,7 @@ class TreeModel {
     StepResult done{trainee.loss_and_gradients(all, gradients)};
     for (const Gradient& gradient : gradients) {
       done.sparse.push_back(gradient.sparse);
-      done.gradients.emplace_back(gradient.floats().begin(), gradient.floats().end());
+      done.gradients.push_back(elements_of(gradient, runner_.parameters()[done.gradients.size()]));
     }
     return done;
   }
@@ -54,6 +55,17 @@ class TreeModel {
   }
 
  private:
+  /// Zero where a sparse gradient has no row: what stands there does not count.
+  static std::vector<float> elements_of(const Gradient& gradient, const ParameterValues& parameter) {
+    const std::span<float> all = gradient.floats();
+    if (!gradient.sparse) return {all.begin(), all.end()};
+    std::vector<float> elements(all.size());
+    const int64_t width = parameter.row_width();
+    for (const int64_t row : gradient.rows)
+      std::copy_n(all.begin() + row * width, width, elements.begin() + row * width);
+    return elements;
+  }
+
   TreeExamples examples(std::span<const Tree> trees) const {
     return {runner_.model(), {trees.begin(), trees.end()}, options_.classes};
   }
