@@ -26,35 +26,50 @@ ir::FunctionId entry_of(const ir::Module& module, const std::string& name) {
 
 }  // namespace
 
+std::vector<Value> OpenGradient::results(const std::atomic<bool>& cancel) {
+  std::vector<Value> results;
+  for (std::size_t i = 0; i < results_; ++i) results.push_back(run_->wait(i, &cancel));
+  return results;
+}
+
+std::optional<std::vector<Value>> OpenGradient::gradients(const std::vector<std::size_t>& numbers,
+                                                          std::span<const Value> cotangents) {
+  const bool has_all = std::ranges::includes(numbers_, numbers);  // both in increasing order
+  if (!run_ || !has_all || process_ != getpid()) return std::nullopt;
+  OpenRun run = std::move(*std::exchange(run_, std::nullopt));
+  const std::size_t first = run.parameter_count() - float_results_.size();
+  for (std::size_t i = 0; i < float_results_.size(); ++i) run.feed(first + i, cotangents[float_results_[i]]);
+  std::vector<Value> gradients;
+  bool has_begun = false;
+  run_interruptibly([&](const std::atomic<bool>& cancel) {
+    if (std::exchange(has_begun, true)) return;  // a signal ended it that Python ignores
+    for (const std::size_t number : numbers) {
+      const auto place = std::ranges::find(numbers_, number) - numbers_.begin();
+      gradients.push_back(run.wait(results_ + static_cast<std::size_t>(place), &cancel));
+    }
+  });
+  if (gradients.size() < numbers.size()) return std::nullopt;
+  return gradients;
+}
+
 GraphForm::GraphForm(ir::Module module, CompileOptions options)
     : module_(std::move(module)), options_(std::move(options)) {
-  const ir::Function& function = module_[entry_of(module_, options_.entry)];
-  while (arguments_.size() < function.params.size()) arguments_.push_back(operands_++);
+  while (arguments_.size() < function().params.size()) arguments_.push_back(operands_++);
   while (learned_.size() < module_.parameters.size()) learned_.push_back(operands_++);
 }
 
 std::shared_ptr<GraphForm> GraphForm::gradient(const std::vector<std::size_t>& numbers) {
   std::shared_ptr<GraphForm>& made = gradients_[numbers];
   if (made != nullptr) return made;
-  const ir::FunctionId of = entry_of(module_, options_.entry);
-  ir::GradientForm form{.kind = ir::GradientForm::Kind::Vjp};
-  for (const std::size_t number : numbers) {
-    const auto argument = std::ranges::find(arguments_, number);
-    const bool is_learned = argument == arguments_.end();
-    const auto place =
-        is_learned ? std::ranges::find(learned_, number) - learned_.begin() : argument - arguments_.begin();
-    form.wrt.push_back({is_learned, static_cast<std::size_t>(place)});
-  }
   std::shared_ptr<GraphForm> gradient(new GraphForm());
   gradient->arguments_ = arguments_;
-  for (const std::size_t result : ir::float_results(module_[of]))
+  for (const std::size_t result : ir::float_results(function()))
     gradient->arguments_.push_back(operands_ + result);
   gradient->learned_ = learned_;
-  gradient->operands_ = operands_ + module_[of].results.size();
+  gradient->operands_ = operands_ + function().results.size();
   ModuleBuilder builder(module_);
   gradient->options_ = options_;
-  gradient->options_.entry = builder.unused_name("gradient");
-  builder.declare_gradient(gradient->options_.entry, {of}, form);
+  gradient->options_.entry = declare(builder, ir::GradientForm::Kind::Vjp, numbers);
   gradient->module_ = builder.finish();
   return made = std::move(gradient);
 }
@@ -64,14 +79,8 @@ std::vector<Value> GraphForm::run(std::span<const Value> operands) {
     const nb::gil_scoped_release released;
     program_ = std::make_shared<const Program>(Program::from_module(module_, options_));
   }
-  const auto chosen = [&](const std::vector<std::size_t>& numbers) {
-    std::vector<Value> values;
-    values.reserve(numbers.size());
-    for (const std::size_t number : numbers) values.push_back(operands[number]);
-    return values;
-  };
-  const std::vector<Value> arguments = chosen(arguments_);
-  const std::vector<Value> learned = chosen(learned_);
+  const std::vector<Value> arguments = chosen(operands, arguments_);
+  const std::vector<Value> learned = chosen(operands, learned_);
   std::vector<Value> results;
   run_interruptibly([&](const std::atomic<bool>& cancel) {
     results =
@@ -80,13 +89,62 @@ std::vector<Value> GraphForm::run(std::span<const Value> operands) {
   return results;
 }
 
+const ir::Function& GraphForm::function() const {
+  return module_[entry_of(module_, options_.entry)];
+}
+
+/// The name of a gradient of the function by these operands.
+std::string GraphForm::declare(ModuleBuilder& builder, ir::GradientForm::Kind kind,
+                               const std::vector<std::size_t>& numbers) const {
+  ir::GradientForm form{.kind = kind};
+  for (const std::size_t number : numbers) {
+    const auto argument = std::ranges::find(arguments_, number);
+    const bool is_learned = argument == arguments_.end();
+    const auto place =
+        is_learned ? std::ranges::find(learned_, number) - learned_.begin() : argument - arguments_.begin();
+    form.wrt.push_back({is_learned, static_cast<std::size_t>(place)});
+  }
+  std::string name = builder.unused_name("gradient");
+  builder.declare_gradient(name, {entry_of(module_, options_.entry)}, form);
+  return name;
+}
+
+std::vector<Value> GraphForm::chosen(std::span<const Value> operands,
+                                     const std::vector<std::size_t>& numbers) {
+  std::vector<Value> values;
+  values.reserve(numbers.size());
+  for (const std::size_t number : numbers) values.push_back(operands[number]);
+  return values;
+}
+
+bool GraphForm::has_float_results() const {
+  return !ir::float_results(function()).empty();
+}
+
+std::shared_ptr<OpenGradient> GraphForm::open(const std::vector<std::size_t>& numbers,
+                                              std::span<const Value> operands, RunOptions options) {
+  std::shared_ptr<const Program>& program = opened_[numbers];
+  if (program == nullptr) {
+    ModuleBuilder builder(module_);
+    CompileOptions compiled = options_;
+    compiled.entry = declare(builder, ir::GradientForm::Kind::ValueAndVjp, numbers);
+    program = std::make_shared<const Program>(Program::from_module(builder.finish(), compiled));
+  }
+  const std::vector<Value> learned = chosen(operands, learned_);
+  options.parameters = learned;
+  options.cancel = nullptr;  // it lives longer than the call
+  OpenRun run = program->open(chosen(operands, arguments_), std::move(options));
+  return std::make_shared<OpenGradient>(std::move(run), numbers, function().results.size(),
+                                        ir::float_results(function()));
+}
+
 std::vector<EagerTensor> seen_by_tapes(const std::shared_ptr<GraphForm>& form,
                                        std::span<const Value> operands, std::span<const uint64_t> marks,
-                                       std::span<const Value> results) {
+                                       std::span<const Value> results, std::shared_ptr<OpenGradient> open) {
   std::vector<EagerTensor> seen;
   for (const Value& value : results) seen.push_back({value});
   const std::shared_ptr<Rule> rule = Rule::of_graph(form, types_of(operands), types_of(results));
-  show_to_tapes({nullptr, {}, rule, operands, marks}, seen);
+  show_to_tapes({nullptr, {}, rule, operands, marks, std::move(open)}, seen);
   return seen;
 }
 

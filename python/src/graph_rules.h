@@ -1,16 +1,52 @@
 // Functions of modules whose gradients tapes ask for.
 #pragma once
 
+#include <unistd.h>
+
+#include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "hiaton/builder.h"
 #include "hiaton/engine.h"
 #include "hiaton/ir.h"
 #include "tensors.h"
 
 namespace hiaton::python {
+
+/// A call of a function of a module that has given its results, and waits for the gradients of these: nothing
+/// of it is computed again. It keeps what it holds until they come, or until it goes.
+class OpenGradient {
+ public:
+  /// `numbers`: of the operands by which it gives gradients. `results`: how many the function has, and
+  /// `float_results` which of these hold floats.
+  OpenGradient(OpenRun run, std::vector<std::size_t> numbers, std::size_t results,
+               std::vector<std::size_t> float_results)
+      : run_(std::move(run)),
+        numbers_(std::move(numbers)),
+        results_(results),
+        float_results_(std::move(float_results)),
+        process_(getpid()) {}
+
+  /// The results of the function. Without the interpreter's lock.
+  std::vector<Value> results(const std::atomic<bool>& cancel);
+  /// The gradients by these operands, for a gradient of each result. Once: nothing afterwards, nor where it
+  /// has none by one of the operands.
+  std::optional<std::vector<Value>> gradients(const std::vector<std::size_t>& numbers,
+                                              std::span<const Value> cotangents);
+
+ private:
+  std::optional<OpenRun> run_;  ///< none: it has given its gradients
+  std::vector<std::size_t> numbers_;
+  std::size_t results_;
+  std::vector<std::size_t> float_results_;
+  pid_t process_;  ///< that has the threads of the run: no child of it
+};
 
 /// A function of a module as something that has gradients. Its operands are the arguments of the function and
 /// the learned parameters of the module; those of a gradient are these and a cotangent for each result.
@@ -25,9 +61,19 @@ class GraphForm {
   std::shared_ptr<GraphForm> gradient(const std::vector<std::size_t>& numbers);
   /// Without the interpreter's lock.
   std::vector<Value> run(std::span<const Value> operands);
+  /// Whether some results hold floats, of which alone there are gradients.
+  bool has_float_results() const;
+  /// Begins a call that will give gradients by the operands with these numbers. Without the interpreter's
+  /// lock. The pool of the options must live as long.
+  std::shared_ptr<OpenGradient> open(const std::vector<std::size_t>& numbers, std::span<const Value> operands,
+                                     RunOptions options);
 
  private:
   GraphForm() = default;
+  const ir::Function& function() const;
+  std::string declare(ModuleBuilder& builder, ir::GradientForm::Kind kind,
+                      const std::vector<std::size_t>& numbers) const;
+  static std::vector<Value> chosen(std::span<const Value> operands, const std::vector<std::size_t>& numbers);
 
   ir::Module module_;
   CompileOptions options_;
@@ -36,12 +82,13 @@ class GraphForm {
   std::size_t operands_ = 0;
   std::shared_ptr<const Program> program_;
   std::map<std::vector<std::size_t>, std::shared_ptr<GraphForm>> gradients_;
+  std::map<std::vector<std::size_t>, std::shared_ptr<const Program>> opened_;  ///< by operands, as open() has them
 };
 
 /// The results of such a function with the marks that the tapes of this thread give them. `marks`: of the
-/// operands.
+/// operands. `open`: the call that gave the results, if it waits for their gradients.
 std::vector<EagerTensor> seen_by_tapes(const std::shared_ptr<GraphForm>& form,
                                        std::span<const Value> operands, std::span<const uint64_t> marks,
-                                       std::span<const Value> results);
+                                       std::span<const Value> results, std::shared_ptr<OpenGradient> open);
 
 }  // namespace hiaton::python

@@ -71,7 +71,7 @@ class Derivation {
         request_(request),
         param_count_(builder.module()[request.of].params.size()),
         wrt_(ir::derived_by(builder.module()[request.of], request.form)),
-        results_(request.form.kind == ir::GradientForm::Kind::Vjp
+        results_(ir::is_vjp(request.form.kind)
                      ? ir::float_results(builder.module()[request.of])
                      : std::vector<std::size_t>{0}),
         lifted_(lift_parameters(builder, request.of, learned_among(wrt_))),
@@ -104,12 +104,12 @@ class Derivation {
     for (const std::size_t parameter : lifted_.parameters) arguments.push_back(f.parameter(parameter));
     const ir::FunctionId function = lifted_.function.id;
     const ValueAndGradients found =
-        request_.form.kind == ir::GradientForm::Kind::Vjp
+        ir::is_vjp(request_.form.kind)
             ? call_with_gradient(f, extensions_, function, arguments,
                                  [&](std::size_t result, Var value) { return given_for(f, result, value); })
             : call_with_gradient(f, extensions_, function, arguments, seed_of_first(extensions_));
     std::vector<Var> results;
-    if (request_.form.kind == ir::GradientForm::Kind::ValueAndGradients)
+    if (ir::gives_values(request_.form.kind))
       results.assign(found.values.begin(), found.values.end());
     std::vector<std::size_t> given;
     if (extensions_.has_extension(function)) given = extensions_.mirror(function, 0).params;
@@ -158,7 +158,7 @@ ir::Module add_training_step(ir::Module module) {
 }
 
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
-  if (request.form.kind != ir::GradientForm::Kind::Vjp) require_float_scalar(module[request.of]);
+  if (!ir::is_vjp(request.form.kind)) require_float_scalar(module[request.of]);
   ModuleBuilder builder(std::move(module));
   Derivation(builder, request).run();
   std::erase_if(builder.module().gradient_requests,
