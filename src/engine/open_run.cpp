@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "exec/fault.h"
 #include "exec/open_program.h"
 #include "exec/run_checks.h"
 #include "hiaton/error.h"
@@ -117,6 +118,8 @@ class OpenRun::Impl {
     const std::span<const Value> all = run_->results();
     std::size_t count = 0;
     for (std::size_t i = 0; i < next_phase_; ++i) count += phases()[i].results;
+    if (run_->results_to_come() > program_->graph.outputs().size() - count)
+      throw exec::no_result_error(program_->graph, program_->graph.outputs()[count - 1], false, {});
     for (std::size_t i = results_.size(); i < count; ++i) results_.push_back(all[i]);
   }
 

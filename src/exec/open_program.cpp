@@ -14,9 +14,9 @@ namespace hiaton::exec {
 namespace {
 
 /// One phase: a run as any other.
-class WholeRun : public PhasedRun {
+class OnePhaseRun : public PhasedRun {
  public:
-  WholeRun(const OpenProgram& program, const RunOptions& options) : program_(program), options_(options) {}
+  OnePhaseRun(const OpenProgram& program, const RunOptions& options) : program_(program), options_(options) {}
 
   void go_on(std::span<const std::vector<Value>> phases) override {
     RunOptions own = options_;
@@ -66,7 +66,7 @@ std::unique_ptr<PhasedRun> open_run(const OpenProgram& program, const RunOptions
   require_options(program.graph, options);
   if (options.evaluation == Evaluation::DemandDriven)
     throw ProgramError("an open run: expected one that is data-driven, found a demand-driven one");
-  if (program.phases.size() == 1) return std::make_unique<WholeRun>(program, options);
+  if (program.phases.size() == 1) return std::make_unique<OnePhaseRun>(program, options);
   require_options_of_phases(options);
   if (options.executor == Executor::Reference) return open_reference(program.graph, options);
   return open_production(program.graph, options, *program.plans);

