@@ -13,7 +13,7 @@
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 
-namespace hiaton {
+namespace hiaton::open_runs {
 namespace {
 
 constexpr Executor kExecutors[] = {Executor::Production, Executor::Flow, Executor::Reference};
@@ -137,11 +137,11 @@ TEST(OpenRun, OfOnePhaseIsARun) {
 }
 
 TEST(OpenRun, GivesResultsInTheOrderOfTheirParameters) {
-  const Program program = Program::from_text(
-      "steps.hia",
-      "fn f(x: i64) -> i64 = with s = x for i in 0..10 do s + i\n"
-      "fn main(a: i64, b: i64, c: i64, d: i64) -> (i64, i64, i64, i64, i64) =\n"
-      "  (7, f(a), if a > b then f(b) else b, f(a) + 1, c * f(b))\n");
+  const Program program =
+      Program::from_text("steps.hia",
+                         "fn f(x: i64) -> i64 = with s = x for i in 0..10 do s + i\n"
+                         "fn main(a: i64, b: i64, c: i64, d: i64) -> (i64, i64, i64, i64, i64) =\n"
+                         "  (7, f(a), if a > b then f(b) else b, f(a) + 1, c * f(b))\n");
   for (const Executor executor : kExecutors) {
     OpenRun run = program.open({}, {.executor = executor});
     EXPECT_EQ(run.phases(), (std::vector<Phase>{{0, 1}, {1, 1}, {1, 2}, {1, 1}, {1, 0}}));
@@ -172,7 +172,10 @@ std::vector<Way> ways() {
   shared.workers = 3;
   shared.share_every_call = true;
   reference.executor = Executor::Reference;
-  return {{"alone", {}}, {"unbatched", unbatched}, {"two workers", two}, {"shared", shared},
+  return {{"alone", {}},
+          {"unbatched", unbatched},
+          {"two workers", two},
+          {"shared", shared},
           {"reference", reference}};
 }
 
@@ -276,15 +279,16 @@ TEST(OpenRun, BudgetsCountWhatItKeepsBetweenPhases) {
     EXPECT_EQ(fault_of([&] { small.wait(0); }), Fault::MaxFrames);
   }
   // The frames of the first phase, which wait for the third, leave too few for those of the second.
-  const Program two = Program::from_text(
-      "two.hia",
-      "fn f(x: f64[2], n: i64) -> f64[2] = if n == 0 then x else tanh(f(x, n - 1))\n"
-      "fn main(x: f64[2], y: f64[2], g: f64[2]) -> (f64[2], f64[2], f64[2], f64[2]) =\n"
-      "  let (a, by_a) = value_and_vjp(f)(x, 50, g)\n"
-      "  let (b, by_b) = value_and_vjp(f)(y, 50, g)\n"
-      "  (a, b, by_a, by_b)\n");
+  const Program two =
+      Program::from_text("two.hia",
+                         "fn f(x: f64[2], n: i64) -> f64[2] = if n == 0 then x else tanh(f(x, n - 1))\n"
+                         "fn main(x: f64[2], y: f64[2], g: f64[2]) -> (f64[2], f64[2], f64[2], f64[2]) =\n"
+                         "  let (a, by_a) = value_and_vjp(f)(x, 50, g)\n"
+                         "  let (b, by_b) = value_and_vjp(f)(y, 50, g)\n"
+                         "  (a, b, by_a, by_b)\n");
   for (auto [name, options] : ways()) {
-    if (options.executor == Executor::Reference) continue;  // its calls wait for nothing, and so take more frames
+    if (options.executor == Executor::Reference)
+      continue;  // its calls wait for nothing, and so take more frames
     SCOPED_TRACE(name);
     options.max_frames = 90;
     OpenRun run = two.open({tensor({1, 2})}, options);
@@ -315,10 +319,9 @@ TEST(OpenRun, ItsTimeIsThatOfItsWork) {
     run.feed(2, 1.0);
     EXPECT_EQ(run.wait(1).as<double>(), 6.75);
   }
-  const Program endless = Program::from_text(
-      "endless.hia",
-      "fn f(n: i64) -> i64 = if n < 0 then 0 else f(n + 1) + 1\n"
-      "fn main(a: i64, b: i64) -> (i64, i64) = (a, f(b))\n");
+  const Program endless = Program::from_text("endless.hia",
+                                             "fn f(n: i64) -> i64 = if n < 0 then 0 else f(n + 1) + 1\n"
+                                             "fn main(a: i64, b: i64) -> (i64, i64) = (a, f(b))\n");
   for (const Executor executor : kExecutors) {
     options.executor = executor;
     options.timeout = std::chrono::milliseconds(20);
@@ -330,10 +333,9 @@ TEST(OpenRun, ItsTimeIsThatOfItsWork) {
 }
 
 TEST(OpenRun, CanBeCancelledAtAnyTime) {
-  const Program endless = Program::from_text(
-      "endless.hia",
-      "fn f(n: i64) -> i64 = if n == 0 then 0 else f(n)\n"
-      "fn main(a: i64, b: i64) -> (i64, i64) = (a, f(b))\n");
+  const Program endless = Program::from_text("endless.hia",
+                                             "fn f(n: i64) -> i64 = if n == 0 then 0 else f(n)\n"
+                                             "fn main(a: i64, b: i64) -> (i64, i64) = (a, f(b))\n");
   for (const Executor executor : kExecutors) {
     RunStats stats;
     OpenRun run = endless.open({int64_t{1}}, {.executor = executor, .stats = &stats});
@@ -393,10 +395,10 @@ TEST(OpenRun, KeepsItsParameters) {
 }
 
 TEST(OpenRun, IsFedWhileAnotherThreadWaits) {
-  const Program program = Program::from_text(
-      "slow.hia",
-      "fn f(n: i64) -> i64 = if n < 2 then n else f(n - 1) + f(n - 2)\n"
-      "fn main(a: i64, b: i64) -> (i64, i64) = (f(a), f(b))\n");
+  const Program program =
+      Program::from_text("slow.hia",
+                         "fn f(n: i64) -> i64 = if n < 2 then n else f(n - 1) + f(n - 2)\n"
+                         "fn main(a: i64, b: i64) -> (i64, i64) = (f(a), f(b))\n");
   OpenRun run = program.open({int64_t{27}});
   auto first = std::async(std::launch::async, [&] { return run.wait(0).as<int64_t>(); });
   run.feed(1, int64_t{10});
@@ -407,9 +409,10 @@ TEST(OpenRun, IsFedWhileAnotherThreadWaits) {
 TEST(OpenRun, RefusesWhatItCannotDo) {
   RunOptions options;
   options.executor = Executor::Expanding;
-  EXPECT_EQ(message_of([&] { power().open({}, options); }),
-            "an open run of several phases: expected the executor production, flow or reference, found another "
-            "one");
+  EXPECT_EQ(
+      message_of([&] { power().open({}, options); }),
+      "an open run of several phases: expected the executor production, flow or reference, found another "
+      "one");
   options = {};
   options.evaluation = Evaluation::DemandDriven;
   EXPECT_EQ(message_of([&] { power().open({}, options); }),
@@ -420,4 +423,4 @@ TEST(OpenRun, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace hiaton
+}  // namespace hiaton::open_runs

@@ -8,7 +8,7 @@
 #include "properties/random_choices.h"
 #include "sized.h"
 
-namespace hiaton::properties {
+namespace hiaton::properties::open_runs {
 namespace {
 
 constexpr uint64_t kPrograms = sized_programs(2'000, 200);
@@ -27,7 +27,7 @@ std::vector<std::pair<std::string, RunOptions>> ways_to_open() {
   shared.executor = Executor::Flow;
   shared.workers = 3;
   shared.share_every_call = true;
-  return {{"reference", reference}, {"production", {}}, {"flow", flow},
+  return {{"reference", reference}, {"production", {}},   {"flow", flow},
           {"unbatched", unbatched}, {"two workers", two}, {"every call shared", shared}};
 }
 
@@ -48,7 +48,10 @@ Found run_open(const hiaton::Program& program, const std::vector<Value>& argumen
     OpenRun run = program.open({}, options);
     std::size_t argument = 0;
     for (const Phase& phase : run.phases()) {
-      if (phase.results > 0 && phase.params > 0) EXPECT_THROW(run.wait(found.values.size()), ProgramError);
+      const bool is_to_wait = phase.results > 0 && phase.params > 0;
+      if (is_to_wait) {
+        EXPECT_THROW(run.wait(found.values.size()), ProgramError);
+      }
       for (const std::size_t end = argument + phase.params; argument < end; ++argument)
         run.feed(argument, arguments[argument]);
       for (const std::size_t end = found.values.size() + phase.results; found.values.size() < end;)
@@ -128,4 +131,4 @@ TEST(RandomOpenRuns, TakeTheGradientsOfTheirResultsLater) {
 }
 
 }  // namespace
-}  // namespace hiaton::properties
+}  // namespace hiaton::properties::open_runs
