@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "graphs.h"
+#include "tapes.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
 #include "train/model_values.h"
