@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/pipeline.h"
 #include "hiaton/builder.h"
 #include "ir/differentiable.h"
 #include "programs.h"
@@ -28,27 +29,47 @@ ir::FunctionId entry_of(const ir::Module& module, const std::string& name) {
 
 std::vector<Value> OpenGradient::results(const std::atomic<bool>& cancel) {
   std::vector<Value> results;
-  for (std::size_t i = 0; i < results_; ++i) results.push_back(run_->wait(i, &cancel));
+  for (std::size_t i = 0; i < form_.results; ++i) results.push_back(run_->wait(i, &cancel));
   return results;
+}
+
+bool OpenGradient::has_all(const std::vector<std::size_t>& numbers) const {
+  return std::ranges::all_of(numbers, [&](std::size_t number) {
+    return form_.learned.contains(number) ||
+           std::ranges::find(form_.numbers, number) != form_.numbers.end();
+  });
+}
+
+Value OpenGradient::sum_of(std::size_t parameter) const {
+  const Tensor& sum = (*sums_)[parameter].values;
+  if (!sum.dims().empty()) return sum;
+  return sum.dtype() == DType::F64 ? Value(sum.data<double>()[0]) : Value(sum.data<float>()[0]);
 }
 
 std::optional<std::vector<Value>> OpenGradient::gradients(const std::vector<std::size_t>& numbers,
                                                           std::span<const Value> cotangents) {
-  const bool has_all = std::ranges::includes(numbers_, numbers);  // both in increasing order
-  if (!run_ || !has_all || process_ != getpid()) return std::nullopt;
+  if (!run_ || !has_all(numbers) || process_ != getpid()) return std::nullopt;
   OpenRun run = std::move(*std::exchange(run_, std::nullopt));
-  const std::size_t first = run.parameter_count() - float_results_.size();
-  for (std::size_t i = 0; i < float_results_.size(); ++i) run.feed(first + i, cotangents[float_results_[i]]);
-  std::vector<Value> gradients;
+  const std::size_t first = run.parameter_count() - form_.float_results.size();
+  for (std::size_t i = 0; i < form_.float_results.size(); ++i)
+    run.feed(first + i, cotangents[form_.float_results[i]]);
   bool has_begun = false;
+  bool has_ended = false;
   run_interruptibly([&](const std::atomic<bool>& cancel) {
     if (std::exchange(has_begun, true)) return;  // a signal ended it that Python ignores
-    for (const std::size_t number : numbers) {
-      const auto place = std::ranges::find(numbers_, number) - numbers_.begin();
-      gradients.push_back(run.wait(results_ + static_cast<std::size_t>(place), &cancel));
-    }
+    run.wait(0, &cancel);                        // does all that is left
+    run.finish();
+    has_ended = true;
   });
-  if (gradients.size() < numbers.size()) return std::nullopt;
+  if (!has_ended) return std::nullopt;
+  std::vector<Value> gradients;
+  for (const std::size_t number : numbers) {
+    const auto learned = form_.learned.find(number);
+    const auto place = std::ranges::find(form_.numbers, number) - form_.numbers.begin();
+    gradients.push_back(learned != form_.learned.end()
+                            ? sum_of(learned->second)
+                            : run.wait(form_.results + static_cast<std::size_t>(place)));
+  }
   return gradients;
 }
 
@@ -121,21 +142,47 @@ bool GraphForm::has_float_results() const {
   return !ir::float_results(function()).empty();
 }
 
-std::shared_ptr<OpenGradient> GraphForm::open(const std::vector<std::size_t>& numbers,
-                                              std::span<const Value> operands, RunOptions options) {
-  std::shared_ptr<const Program>& program = opened_[numbers];
-  if (program == nullptr) {
+/// Gradients by learned parameters are sums of the run: to hand them up through the calls would add tensors of
+/// their size in each.
+GraphForm::Opened& GraphForm::opened(const std::vector<std::size_t>& numbers) {
+  Opened& made = opened_[numbers];
+  if (made.program != nullptr) return made;
+  OpenGradient::Form form{{}, {}, function().results.size(), ir::float_results(function())};
+  std::vector<std::size_t> wrt;
+  for (const std::size_t number : numbers) {
+    const auto argument = std::ranges::find(arguments_, number);
+    if (argument == arguments_.end()) {
+      form.learned[number] = static_cast<std::size_t>(std::ranges::find(learned_, number) - learned_.begin());
+    } else {
+      form.numbers.push_back(number);
+      wrt.push_back(static_cast<std::size_t>(argument - arguments_.begin()));
+    }
+  }
+  if (form.learned.empty()) {
     ModuleBuilder builder(module_);
     CompileOptions compiled = options_;
     compiled.entry = declare(builder, ir::GradientForm::Kind::ValueAndVjp, numbers);
-    program = std::make_shared<const Program>(Program::from_module(builder.finish(), compiled));
+    made.program = std::make_shared<const Program>(Program::from_module(builder.finish(), compiled));
+  } else {
+    graph::Graph graph = compile_vjp(module_, wrt, options_);
+    made.summed = graph.parameters();
+    made.program = std::make_shared<const Program>(Program::from_graph(std::move(graph), options_));
   }
+  made.form = std::move(form);
+  return made;
+}
+
+std::shared_ptr<OpenGradient> GraphForm::open(const std::vector<std::size_t>& numbers,
+                                              std::span<const Value> operands, RunOptions options) {
+  const Opened& form = opened(numbers);
+  std::unique_ptr<Gradients> sums;
+  if (!form.summed.empty()) sums = std::make_unique<Gradients>(form.summed);
   const std::vector<Value> learned = chosen(operands, learned_);
   options.parameters = learned;
+  options.gradients = sums.get();
   options.cancel = nullptr;  // it lives longer than the call
-  OpenRun run = program->open(chosen(operands, arguments_), std::move(options));
-  return std::make_shared<OpenGradient>(std::move(run), numbers, function().results.size(),
-                                        ir::float_results(function()));
+  OpenRun run = form.program->open(chosen(operands, arguments_), std::move(options));
+  return std::make_shared<OpenGradient>(std::move(run), form.form, std::move(sums));
 }
 
 std::vector<EagerTensor> seen_by_tapes(const std::shared_ptr<GraphForm>& form,

@@ -23,15 +23,15 @@ namespace hiaton::python {
 /// of it is computed again. It keeps what it holds until they come, or until it goes.
 class OpenGradient {
  public:
-  /// `numbers`: of the operands by which it gives gradients. `results`: how many the function has, and
-  /// `float_results` which of these hold floats.
-  OpenGradient(OpenRun run, std::vector<std::size_t> numbers, std::size_t results,
-               std::vector<std::size_t> float_results)
-      : run_(std::move(run)),
-        numbers_(std::move(numbers)),
-        results_(results),
-        float_results_(std::move(float_results)),
-        process_(getpid()) {}
+  /// What the run gives: the results of the function, then gradients by these operands.
+  struct Form {
+    std::vector<std::size_t> numbers;  ///< of operands that are arguments
+    std::map<std::size_t, std::size_t> learned;  ///< by operand: which parameter it is, whose gradient is in the sums
+    std::size_t results;                         ///< of the function
+    std::vector<std::size_t> float_results;      ///< those of them for which gradients come
+  };
+  OpenGradient(OpenRun run, Form form, std::unique_ptr<Gradients> sums)
+      : sums_(std::move(sums)), run_(std::move(run)), form_(std::move(form)), process_(getpid()) {}
 
   /// The results of the function. Without the interpreter's lock.
   std::vector<Value> results(const std::atomic<bool>& cancel);
@@ -41,10 +41,12 @@ class OpenGradient {
                                               std::span<const Value> cotangents);
 
  private:
-  std::optional<OpenRun> run_;  ///< none: it has given its gradients
-  std::vector<std::size_t> numbers_;
-  std::size_t results_;
-  std::vector<std::size_t> float_results_;
+  bool has_all(const std::vector<std::size_t>& numbers) const;
+  Value sum_of(std::size_t parameter) const;
+
+  std::unique_ptr<Gradients> sums_;  ///< before the run, which adds to them
+  std::optional<OpenRun> run_;       ///< none: it has given its gradients
+  Form form_;
   pid_t process_;  ///< that has the threads of the run: no child of it
 };
 
@@ -73,6 +75,8 @@ class GraphForm {
   const ir::Function& function() const;
   std::string declare(ModuleBuilder& builder, ir::GradientForm::Kind kind,
                       const std::vector<std::size_t>& numbers) const;
+  struct Opened;
+  Opened& opened(const std::vector<std::size_t>& numbers);
   static std::vector<Value> chosen(std::span<const Value> operands, const std::vector<std::size_t>& numbers);
 
   ir::Module module_;
@@ -82,7 +86,12 @@ class GraphForm {
   std::size_t operands_ = 0;
   std::shared_ptr<const Program> program_;
   std::map<std::vector<std::size_t>, std::shared_ptr<GraphForm>> gradients_;
-  std::map<std::vector<std::size_t>, std::shared_ptr<const Program>> opened_;  ///< by operands, as open() has them
+  struct Opened {
+    std::shared_ptr<const Program> program;
+    OpenGradient::Form form;
+    std::vector<graph::Parameter> summed;  ///< parameters whose gradients are in sums
+  };
+  std::map<std::vector<std::size_t>, Opened> opened_;  ///< by operands, as open() has them
 };
 
 /// The results of such a function with the marks that the tapes of this thread give them. `marks`: of the
