@@ -25,7 +25,7 @@
 namespace hiaton::exec {
 class PlanCache;
 struct OpenProgram;
-}
+}  // namespace hiaton::exec
 
 #pragma GCC visibility push(default)
 namespace hiaton {

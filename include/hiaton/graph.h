@@ -296,8 +296,8 @@ class GraphBuilder {
 std::vector<std::string> validate(const Graph& graph);
 
 /// The graph, whose program has the phases in which it can take its parameters and give its results, both in
-/// their order: as many as there are results that wait for fewer parameters than a later one. The last one may
-/// have no results.
+/// their order: as many as there are results that wait for fewer parameters than a later one. The last one
+/// may have no results.
 Graph in_phases(const Graph& graph);
 
 /// One line a node: `%12 = Call_3(%4) : i64  # fib`.

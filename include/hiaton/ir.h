@@ -111,7 +111,7 @@ struct GradientForm {
   enum class Kind : uint8_t {
     Gradients,          ///< gradients of the first result, which is a float scalar
     ValueAndGradients,  ///< the results of the function, and such gradients behind them
-    Vjp,  ///< gradients of all float results, each times a further argument: vector-Jacobian products
+    Vjp,          ///< gradients of all float results, each times a further argument: vector-Jacobian products
     ValueAndVjp,  ///< the results of the function, and such products behind them
   };
   /// A parameter of the function, or of the module.

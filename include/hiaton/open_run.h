@@ -28,12 +28,12 @@ struct OpenProgram;
 /// it waits for. In between it keeps what it has computed. A program can be open any number of times at once.
 ///
 /// The work is done by wait() and finish(), in their thread and in those of the workers: all that can be done
-/// with what has been fed. Several threads may use one open run; what feed() brings while another thread waits
-/// is taken in the same wait.
+/// with what has been fed. Several threads may use one open run; what feed() brings while another thread
+/// waits is taken in the same wait.
 ///
-/// What the options point to (`pool`, `cancel`, `stats`, `gradients`, `rows`) must live until the run is over:
-/// until finish(), cancel(), an error, or its end as an object. `stats` are filled then, and `gradients` are
-/// complete after finish(). The time of `timeout` is that of the work alone.
+/// What the options point to (`pool`, `cancel`, `stats`, `gradients`, `rows`) must live until the run is
+/// over: until finish(), cancel(), an error, or its end as an object. `stats` are filled then, and
+/// `gradients` are complete after finish(). The time of `timeout` is that of the work alone.
 class OpenRun {
  public:
   OpenRun(OpenRun&&) noexcept;

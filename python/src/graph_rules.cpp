@@ -35,8 +35,7 @@ std::vector<Value> OpenGradient::results(const std::atomic<bool>& cancel) {
 
 bool OpenGradient::has_all(const std::vector<std::size_t>& numbers) const {
   return std::ranges::all_of(numbers, [&](std::size_t number) {
-    return form_.learned.contains(number) ||
-           std::ranges::find(form_.numbers, number) != form_.numbers.end();
+    return form_.learned.contains(number) || std::ranges::find(form_.numbers, number) != form_.numbers.end();
   });
 }
 
@@ -142,8 +141,8 @@ bool GraphForm::has_float_results() const {
   return !ir::float_results(function()).empty();
 }
 
-/// Gradients by learned parameters are sums of the run: to hand them up through the calls would add tensors of
-/// their size in each.
+/// Gradients by learned parameters are sums of the run: to hand them up through the calls would add tensors
+/// of their size in each.
 GraphForm::Opened& GraphForm::opened(const std::vector<std::size_t>& numbers) {
   Opened& made = opened_[numbers];
   if (made.program != nullptr) return made;

@@ -26,9 +26,10 @@ class OpenGradient {
   /// What the run gives: the results of the function, then gradients by these operands.
   struct Form {
     std::vector<std::size_t> numbers;  ///< of operands that are arguments
-    std::map<std::size_t, std::size_t> learned;  ///< by operand: which parameter it is, whose gradient is in the sums
-    std::size_t results;                         ///< of the function
-    std::vector<std::size_t> float_results;      ///< those of them for which gradients come
+    std::map<std::size_t, std::size_t>
+        learned;          ///< by operand: which parameter it is, whose gradient is in the sums
+    std::size_t results;  ///< of the function
+    std::vector<std::size_t> float_results;  ///< those of them for which gradients come
   };
   OpenGradient(OpenRun run, Form form, std::unique_ptr<Gradients> sums)
       : sums_(std::move(sums)), run_(std::move(run)), form_(std::move(form)), process_(getpid()) {}

@@ -23,7 +23,7 @@ struct Application {
   std::span<const int64_t> attributes;
   std::shared_ptr<Rule> rule;
   std::span<const Value> operands;
-  std::span<const uint64_t> marks;  ///< the marks of the operands
+  std::span<const uint64_t> marks;       ///< the marks of the operands
   std::shared_ptr<OpenGradient> open{};  ///< gives the gradients once; null: the rule does
 };
 

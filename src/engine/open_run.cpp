@@ -37,12 +37,12 @@ class OpenRun::Impl {
     const std::lock_guard lock(arguments_mutex_);
     if (is_over_) throw ProgramError("expected an open run to feed, found one that is over");
     if (parameter >= arguments_.size())
-      throw ProgramError(
-          fmt::format("expected one of {} parameters to feed, found number {}", arguments_.size(), parameter));
+      throw ProgramError(fmt::format("expected one of {} parameters to feed, found number {}",
+                                     arguments_.size(), parameter));
     if (is_fed_.size() <= parameter) is_fed_.resize(arguments_.size());
     if (is_fed_[parameter])
-      throw ProgramError(fmt::format("expected a parameter to feed, found {}, which has its argument",
-                                     name_of(parameter)));
+      throw ProgramError(
+          fmt::format("expected a parameter to feed, found {}, which has its argument", name_of(parameter)));
     checks_.require(parameter, argument);
     arguments_[parameter] = std::move(argument);
     is_fed_[parameter] = true;
@@ -145,7 +145,8 @@ class OpenRun::Impl {
     for (std::size_t i = 0; i < phase_count; ++i) end += phases()[i].params;
     std::size_t first = next_argument_;
     while (first < end && first < is_fed_.size() && is_fed_[first]) ++first;
-    return ProgramError(fmt::format("expected an argument for parameter {} {}, found none", name_of(first), when));
+    return ProgramError(
+        fmt::format("expected an argument for parameter {} {}, found none", name_of(first), when));
   }
 
   const std::shared_ptr<const exec::OpenProgram> program_;
@@ -161,7 +162,7 @@ class OpenRun::Impl {
   std::size_t next_argument_ = 0;
   bool is_over_ = false;
 
-  std::mutex mutex_;  ///< guards the rest
+  std::mutex mutex_;                      ///< guards the rest
   std::unique_ptr<exec::PhasedRun> run_;  ///< null: it is over
   std::size_t next_phase_ = 0;
   std::vector<Value> results_;  ///< that have come

@@ -25,9 +25,7 @@ class OnePhaseRun : public PhasedRun {
     has_run_ = true;
   }
   std::span<const Value> results() const override { return results_; }
-  std::size_t results_to_come() const override {
-    return has_run_ ? 0 : program_.graph.outputs().size();
-  }
+  std::size_t results_to_come() const override { return has_run_ ? 0 : program_.graph.outputs().size(); }
   RunStats close(bool /*has_ended*/) override { return std::move(stats_); }
 
  private:

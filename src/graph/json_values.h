@@ -1,10 +1,9 @@
 // What the writer and the reader of saved graphs share.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 #include "hiaton/value.h"
 

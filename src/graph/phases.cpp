@@ -1,6 +1,6 @@
-// Phases of programs. The rule: a result comes in the phase of the last parameter that it waits for, or that a
-// result before it waits for. What is computed waits for all that it reads; the results of a phase of a call
-// for the arguments of that phase and of those before; what a loop gives, for all that enters the loop.
+// Phases of programs. The rule: a result comes in the phase of the last parameter that it waits for, or that
+// a result before it waits for. What is computed waits for all that it reads; the results of a phase of a
+// call for the arguments of that phase and of those before; what a loop gives, for all that enters the loop.
 //
 // A function that calls one of several phases, as the gradients of a program do, gets its phases by the same
 // rule: else its call would wait for all arguments.
@@ -114,7 +114,8 @@ class PhasedProgram {
         for (; result < end; ++result) {
           auto& controls = graph_.nodes_[site.returns[result].index()].controls;
           controls = {};
-          for (std::size_t i = 0; i < std::min(arguments, site.calls.size()); ++i) controls.push_back({site.calls[i]});
+          for (std::size_t i = 0; i < std::min(arguments, site.calls.size()); ++i)
+            controls.push_back({site.calls[i]});
         }
       }
     }

@@ -177,7 +177,8 @@ constexpr std::optional<ir::GradientForm::Kind> gradient_kind(Tok token) {
   }
 }
 
-/// The function that `grad(f)`, `value_and_grad(f)`, `vjp(f)` and `value_and_vjp(f)` mean, also of each other.
+/// The function that `grad(f)`, `value_and_grad(f)`, `vjp(f)` and `value_and_vjp(f)` mean, also of each
+/// other.
 struct GradientOf {
   /// What stands behind `wrt=`: the number or name of a parameter of the function, or a learned one.
   struct Wrt {

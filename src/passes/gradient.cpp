@@ -92,9 +92,8 @@ class Derivation {
         request_(request),
         param_count_(builder.module()[request.of].params.size()),
         wrt_(ir::derived_by(builder.module()[request.of], request.form)),
-        results_(ir::is_vjp(request.form.kind)
-                     ? ir::float_results(builder.module()[request.of])
-                     : std::vector<std::size_t>{0}),
+        results_(ir::is_vjp(request.form.kind) ? ir::float_results(builder.module()[request.of])
+                                               : std::vector<std::size_t>{0}),
         lifted_(lift_parameters(builder, request.of, learned_among(wrt_))),
         extensions_(builder, {lifted_.function.id, results_, places()}, false) {}
 
@@ -130,8 +129,7 @@ class Derivation {
                                  seed_of_given(f, param_count_, results_))
             : call_with_gradient(f, extensions_, function, arguments, seed_of_first(extensions_));
     std::vector<Var> results;
-    if (ir::gives_values(request_.form.kind))
-      results.assign(found.values.begin(), found.values.end());
+    if (ir::gives_values(request_.form.kind)) results.assign(found.values.begin(), found.values.end());
     for (const ir::GradientForm::By& by : wrt_) {
       const std::optional<std::size_t> place = place_of(by);
       const Var forward = place ? arguments[*place] : f.parameter(by.number);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/pipeline.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 
@@ -201,6 +202,32 @@ TEST(OpenRun, OfTensorsGivesWhatARunGives) {
     }
     EXPECT_EQ(stats.frames_live_at_end, 0);
     EXPECT_GT(stats.calls, 64);
+  }
+}
+
+/// Gradients of learned parameters are complete after finish(), also what members did for others.
+TEST(OpenRun, GathersGradientsOfLearnedParameters) {
+  const Program program = tree();
+  const std::vector<Value> parameters = initial_parameters(program.graph().parameters(), 3);
+  const Value x = tensor({0.5, -0.25, 1, 0.75});
+  const Value g = tensor({1, -1, 0.5, 2});
+  const std::vector<Value> expected = program.run({x, int64_t{6}, g}, {.parameters = parameters}).values;
+  CompileOptions of_encode;
+  of_encode.entry = "encode";
+  const Program step = Program::from_graph(compile_vjp(*program.module(), {0}, of_encode));
+  for (auto [name, options] : ways()) {
+    SCOPED_TRACE(name);
+    Gradients sums(step.graph().parameters());
+    options.parameters = parameters;
+    options.gradients = &sums;
+    OpenRun run = step.open({x, int64_t{6}}, options);
+    EXPECT_EQ(elements(run.wait(0)), elements(expected[0]));
+    run.feed(2, g);
+    const std::vector<double> by_x = elements(run.wait(1));
+    run.finish();
+    const std::vector<double> by_w = elements(Value(sums[0].values));
+    for (std::size_t i = 0; i < by_x.size(); ++i) EXPECT_NEAR(by_x[i], elements(expected[1])[i], 1e-12);
+    for (std::size_t i = 0; i < by_w.size(); ++i) EXPECT_NEAR(by_w[i], elements(expected[2])[i], 1e-12);
   }
 }
 

@@ -214,8 +214,8 @@ class FlowRun {
     }
   }
 
-  /// Each member that holds frames needs a thread, at once: others wait for what it sends. A pool that is busy
-  /// for somebody else has none.
+  /// Each member that holds frames needs a thread, at once: others wait for what it sends. A pool that is
+  /// busy for somebody else has none.
   ThreadPool& pool_of_members() {
     const auto holds_frames = [](const auto& member) { return member != nullptr && member->holds_frames(); };
     if (std::none_of(members_.begin() + 1, members_.end(), holds_frames)) return *pool_;
@@ -233,7 +233,8 @@ class FlowRun {
   void take_part_in_run() {
     uint32_t number = team_->join();
     const std::optional<std::size_t> taken = team_->take_part();
-    if (is_open_) number = taken ? 0 : next_helper_.fetch_add(1);  // the first one has the frame of the program
+    if (is_open_)
+      number = taken ? 0 : next_helper_.fetch_add(1);  // the first one has the frame of the program
     try {
       run_member(number, taken);
     } catch (...) {  // outside of a run of its worker

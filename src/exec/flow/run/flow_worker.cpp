@@ -304,9 +304,10 @@ void Worker::give_results(Frame* frame, const Return& result) {
   for (std::size_t phase = 0; phase < result.phase; ++phase)
     number += (*graph_)[graph_->main()].phases[phase].results;
   for (const Source& source : result.results) {
-    example.results[number] = source.from == Source::From::Constant
-                                  ? plan_.constants[source.index]
-                                  : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[number]].type);
+    example.results[number] =
+        source.from == Source::From::Constant
+            ? plan_.constants[source.index]
+            : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[number]].type);
     ++number;
   }
   example.results_to_come -= result.results.size();

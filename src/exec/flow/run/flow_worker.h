@@ -281,11 +281,11 @@ class Worker {
   ExampleRange examples_;
   std::vector<Example> started_;  ///< examples that have begun, in their order
   // Of an open run.
-  Frame* open_root_ = nullptr;     ///< the frame of the program; null: it has not begun
+  Frame* open_root_ = nullptr;  ///< the frame of the program; null: it has not begun
   std::size_t phases_fed_ = 0;
   uint64_t resting_frames_ = 0;  ///< held since it ran last
   uint64_t resting_bytes_ = 0;
-  uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts
+  uint64_t full_wave_ = 0;  ///< so many frames fill the wave that starts; 0: none starts
   uint64_t calls_ = 0;
   uint64_t frames_ = 0;
   uint64_t most_frames_ = 0;

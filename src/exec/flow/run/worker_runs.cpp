@@ -1,5 +1,5 @@
-// How a worker begins a run, and how it ends. An open run rests between its phases: the frames stay where they
-// are, that of the program waits for its next phase, and with it all that wait for what that brings.
+// How a worker begins a run, and how it ends. An open run rests between its phases: the frames stay where
+// they are, that of the program waits for its next phase, and with it all that wait for what that brings.
 #include <algorithm>
 #include <optional>
 #include <utility>
