@@ -186,13 +186,15 @@ struct GraphFunction {
       form = std::make_shared<GraphForm>(source->module(), options);
     }
     const std::vector<std::size_t> known = operands_known_to_tapes(operands, marks);
+    std::shared_ptr<const GraphForm::Opened> opened;
+    if (!known.empty() && form->has_float_results()) opened = form->opened(known);
     std::shared_ptr<OpenGradient> open;
     std::vector<Value> results;
     run([&](const RunOptions& options) {
       open.reset();
-      if (!known.empty() && form->has_float_results()) {
+      if (opened != nullptr) {
         try {
-          open = form->open(known, operands, options);
+          open = form->open(*opened, operands, options);
           results = open->results(*options.cancel);
           return;
         } catch (const RunError& error) {

@@ -141,11 +141,20 @@ bool GraphForm::has_float_results() const {
   return !ir::float_results(function()).empty();
 }
 
+std::shared_ptr<const GraphForm::Opened> GraphForm::opened(const std::vector<std::size_t>& numbers) {
+  const auto known = opened_.find(numbers);
+  if (known != opened_.end()) return known->second;
+  std::shared_ptr<const Opened> made;
+  {
+    const nb::gil_scoped_release released;
+    made = std::make_shared<const Opened>(compile_opened(numbers));
+  }
+  return opened_.try_emplace(numbers, std::move(made)).first->second;
+}
+
 /// Gradients by learned parameters are sums of the run: to hand them up through the calls would add tensors
 /// of their size in each.
-GraphForm::Opened& GraphForm::opened(const std::vector<std::size_t>& numbers) {
-  Opened& made = opened_[numbers];
-  if (made.program != nullptr) return made;
+GraphForm::Opened GraphForm::compile_opened(const std::vector<std::size_t>& numbers) const {
   OpenGradient::Form form{{}, {}, function().results.size(), ir::float_results(function())};
   std::vector<std::size_t> wrt;
   for (const std::size_t number : numbers) {
@@ -161,19 +170,17 @@ GraphForm::Opened& GraphForm::opened(const std::vector<std::size_t>& numbers) {
     ModuleBuilder builder(module_);
     CompileOptions compiled = options_;
     compiled.entry = declare(builder, ir::GradientForm::Kind::ValueAndVjp, numbers);
-    made.program = std::make_shared<const Program>(Program::from_module(builder.finish(), compiled));
-  } else {
-    graph::Graph graph = compile_vjp(module_, wrt, options_);
-    made.summed = graph.parameters();
-    made.program = std::make_shared<const Program>(Program::from_graph(std::move(graph), options_));
+    return {std::make_shared<const Program>(Program::from_module(builder.finish(), compiled)),
+            std::move(form)};
   }
-  made.form = std::move(form);
-  return made;
+  graph::Graph graph = compile_vjp(module_, wrt, options_);
+  std::vector<graph::Parameter> summed = graph.parameters();
+  return {std::make_shared<const Program>(Program::from_graph(std::move(graph), options_)), std::move(form),
+          std::move(summed)};
 }
 
-std::shared_ptr<OpenGradient> GraphForm::open(const std::vector<std::size_t>& numbers,
-                                              std::span<const Value> operands, RunOptions options) {
-  const Opened& form = opened(numbers);
+std::shared_ptr<OpenGradient> GraphForm::open(const Opened& form, std::span<const Value> operands,
+                                              RunOptions options) const {
   std::unique_ptr<Gradients> sums;
   if (!form.summed.empty()) sums = std::make_unique<Gradients>(form.summed);
   const std::vector<Value> learned = chosen(operands, learned_);

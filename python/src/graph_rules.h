@@ -66,18 +66,24 @@ class GraphForm {
   std::vector<Value> run(std::span<const Value> operands);
   /// Whether some results hold floats, of which alone there are gradients.
   bool has_float_results() const;
-  /// Begins a call that will give gradients by the operands with these numbers. Without the interpreter's
-  /// lock. The pool of the options must live as long.
-  std::shared_ptr<OpenGradient> open(const std::vector<std::size_t>& numbers, std::span<const Value> operands,
-                                     RunOptions options);
+  /// What calls run that give gradients by certain operands later.
+  struct Opened {
+    std::shared_ptr<const Program> program;
+    OpenGradient::Form form;
+    std::vector<graph::Parameter> summed{};  ///< parameters whose gradients are in sums
+  };
+  /// For the operands with these numbers. With the interpreter's lock.
+  std::shared_ptr<const Opened> opened(const std::vector<std::size_t>& numbers);
+  /// Begins a call. Without the interpreter's lock. The pool of the options must live as long.
+  std::shared_ptr<OpenGradient> open(const Opened& opened, std::span<const Value> operands,
+                                     RunOptions options) const;
 
  private:
   GraphForm() = default;
   const ir::Function& function() const;
   std::string declare(ModuleBuilder& builder, ir::GradientForm::Kind kind,
                       const std::vector<std::size_t>& numbers) const;
-  struct Opened;
-  Opened& opened(const std::vector<std::size_t>& numbers);
+  Opened compile_opened(const std::vector<std::size_t>& numbers) const;
   static std::vector<Value> chosen(std::span<const Value> operands, const std::vector<std::size_t>& numbers);
 
   ir::Module module_;
@@ -87,12 +93,7 @@ class GraphForm {
   std::size_t operands_ = 0;
   std::shared_ptr<const Program> program_;
   std::map<std::vector<std::size_t>, std::shared_ptr<GraphForm>> gradients_;
-  struct Opened {
-    std::shared_ptr<const Program> program;
-    OpenGradient::Form form;
-    std::vector<graph::Parameter> summed;  ///< parameters whose gradients are in sums
-  };
-  std::map<std::vector<std::size_t>, Opened> opened_;  ///< by operands, as open() has them
+  std::map<std::vector<std::size_t>, std::shared_ptr<const Opened>> opened_;  ///< by operands
 };
 
 /// The results of such a function with the marks that the tapes of this thread give them. `marks`: of the
