@@ -17,13 +17,15 @@
 
 #include "hiaton/graph.h"
 #include "hiaton/ir.h"
+#include "hiaton/open_run.h"
 #include "hiaton/passes.h"
 #include "hiaton/run.h"
 #include "hiaton/value.h"
 
 namespace hiaton::exec {
 class PlanCache;
-}
+struct OpenProgram;
+}  // namespace hiaton::exec
 
 #pragma GCC visibility push(default)
 namespace hiaton {
@@ -82,17 +84,28 @@ class Program {
   /// The same with argument lists that are made, and results that are taken, while it runs.
   void run_all(Examples& examples, RunOptions options = {}) const;
 
+  /// Begins a run that takes its arguments, and gives its results, while it goes on: first those for the
+  /// first parameters, which may be none. It may outlive the Program. Throws as run() does. Open runs are
+  /// data-driven. Where the parameters come in several phases (OpenRun::phases), they run in one process, by
+  /// the executors Production, Flow and Reference, and are not traced.
+  OpenRun open(std::span<const Value> arguments = {}, RunOptions options = {}) const;
+  OpenRun open(std::initializer_list<Value> arguments, RunOptions options = {}) const {
+    return open(std::span<const Value>(arguments.begin(), arguments.size()), std::move(options));
+  }
+
  private:
   friend class Model;
   static Program from_verified(ir::Module module, const CompileOptions& options);
   Program(std::optional<ir::Module> module, graph::Graph graph, const CompileOptions& options);
   class OnDemand;
+  class Opened;
 
   std::optional<ir::Module> module_;
   graph::Graph graph_;
   OverflowMode overflow_;
   std::shared_ptr<exec::PlanCache> plans_;  ///< what runs have compiled so far; guards itself
   std::shared_ptr<OnDemand> on_demand_;     ///< what runs by demand have compiled so far; guards itself
+  std::shared_ptr<Opened> opened_;          ///< what open runs have compiled so far; guards itself
   std::vector<EntryParameter> parameters_;
   std::vector<Type> results_;
 };

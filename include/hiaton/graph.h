@@ -182,6 +182,7 @@ class Graph {
 
  private:
   friend class GraphBuilder;
+  friend class PhasedProgram;
   Graph() = default;
   void index_readers();
 
@@ -293,6 +294,11 @@ class GraphBuilder {
 
 /// What is wrong with a graph, one message each; empty for a legal graph. finish() and from_json() call it.
 std::vector<std::string> validate(const Graph& graph);
+
+/// The graph, whose program has the phases in which it can take its parameters and give its results, both in
+/// their order: as many as there are results that wait for fewer parameters than a later one. The last one
+/// may have no results.
+Graph in_phases(const Graph& graph);
 
 /// One line a node: `%12 = Call_3(%4) : i64  # fib`.
 std::string to_text(const Graph& graph);

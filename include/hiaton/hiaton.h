@@ -15,6 +15,7 @@
 #include "hiaton/model_trainer.h"
 #include "hiaton/net.h"
 #include "hiaton/op.h"
+#include "hiaton/open_run.h"
 #include "hiaton/ops.h"
 #include "hiaton/passes.h"
 #include "hiaton/phase.h"

@@ -111,7 +111,8 @@ struct GradientForm {
   enum class Kind : uint8_t {
     Gradients,          ///< gradients of the first result, which is a float scalar
     ValueAndGradients,  ///< the results of the function, and such gradients behind them
-    Vjp,  ///< gradients of all float results, each times a further argument: vector-Jacobian products
+    Vjp,          ///< gradients of all float results, each times a further argument: vector-Jacobian products
+    ValueAndVjp,  ///< the results of the function, and such products behind them
   };
   /// A parameter of the function, or of the module.
   struct By {
@@ -126,13 +127,21 @@ struct GradientForm {
   friend bool operator==(const GradientForm&, const GradientForm&) = default;
 };
 
-/// "grad", "value_and_grad" or "vjp"
+/// "grad", "value_and_grad", "vjp" or "value_and_vjp"
 std::string_view name_of(GradientForm::Kind kind);
+/// Whether it gives the results of the function first.
+inline bool gives_values(GradientForm::Kind kind) {
+  return kind == GradientForm::Kind::ValueAndGradients || kind == GradientForm::Kind::ValueAndVjp;
+}
+/// Whether it takes a gradient for each float result, behind what the function takes.
+inline bool is_vjp(GradientForm::Kind kind) {
+  return kind == GradientForm::Kind::Vjp || kind == GradientForm::Kind::ValueAndVjp;
+}
 
 /// A function whose body is still to be derived: the gradient of another.
 struct GradientRequest {
-  FunctionId function;  ///< declared, without a body. Parameters: those of `of`; of a Vjp, then one for each
-                        ///< float result of `of`. Results: of ValueAndGradients those of `of`; then the
+  FunctionId function;  ///< declared, without a body. Parameters: those of `of`; where is_vjp(), then one for
+                        ///< each float result of `of`. Results: where gives_values() those of `of`; then the
                         ///< gradients, of the types of what they are by
   FunctionId of;
   GradientForm form{};

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "graphs.h"
+#include "tapes.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
 #include "train/model_values.h"
@@ -168,14 +169,13 @@ struct GraphFunction {
     Snapshot snapshot(nullptr);
     std::vector<Value> operands = arguments(snapshot, given);
     if (snapshot.has_marks_inside()) return nb::borrow(Py_NotImplemented);
-    std::vector<Value> results;
-    run([&](RunOptions options) { results = program->run(operands, std::move(options)).values; });
     std::vector<uint64_t> marks(operands.size(), 0);
     std::size_t place = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (parameters[i].kind == Plan::Kind::Tensor) marks[place] = nb::inst_ptr<EagerTensor>(given[i])->mark;
       place += parameters[i].components.size();
     }
+    const std::size_t arguments = operands.size();
     for (const nb::object& one : learned) {
       operands.push_back(nb::inst_ptr<LearnedTensor>(one)->value);
       marks.push_back(nb::inst_ptr<LearnedTensor>(one)->mark);
@@ -185,7 +185,26 @@ struct GraphFunction {
       options.entry = entry;
       form = std::make_shared<GraphForm>(source->module(), options);
     }
-    const std::vector<EagerTensor> seen = seen_by_tapes(form, operands, marks, results);
+    const std::vector<std::size_t> known = operands_known_to_tapes(operands, marks);
+    std::shared_ptr<const GraphForm::Opened> opened;
+    if (!known.empty() && form->has_float_results()) opened = form->opened(known);
+    std::shared_ptr<OpenGradient> open;
+    std::vector<Value> results;
+    run([&](const RunOptions& options) {
+      open.reset();
+      if (opened != nullptr) {
+        try {
+          open = form->open(*opened, operands, options);
+          results = open->results(*options.cancel);
+          return;
+        } catch (const RunError& error) {
+          open.reset();
+          if (error.fault() != Fault::MaxFrames && error.fault() != Fault::MaxBytes) throw;
+        }  // without its frames, which it keeps for the gradient, the call may be within its budgets
+      }
+      results = program->run(std::span<const Value>(operands).first(arguments), options).values;
+    });
+    const std::vector<EagerTensor> seen = seen_by_tapes(form, operands, marks, results, std::move(open));
     snapshot.give_marks(seen);
     return given_by(snapshot, results);
   }

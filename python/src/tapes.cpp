@@ -57,15 +57,22 @@ Value full(const Type& type, double element) {
   return apply_operation(*catalog().find("broadcast_to"), {&one, 1}, dims);
 }
 
-std::vector<EagerTensor> run_rule(const std::shared_ptr<Rule>& rule, std::span<const EagerTensor> operands) {
+/// What `open` gives, where that has not given it before, else what the rule computes; `wanted` are the
+/// numbers of the operands that the gradient is by, and behind the operands stand the gradients of results.
+std::vector<EagerTensor> run_rule(const std::shared_ptr<Rule>& rule, std::span<const EagerTensor> operands,
+                                  OpenGradient* open, const std::vector<std::size_t>& wanted,
+                                  std::size_t results_of) {
   std::vector<Value> values;
   std::vector<uint64_t> marks;
   for (const EagerTensor& operand : operands) {
     values.push_back(operand.value);
     marks.push_back(operand.mark);
   }
+  std::optional<std::vector<Value>> found;
+  if (open != nullptr) found = open->gradients(wanted, std::span<const Value>(values).last(results_of));
+  if (!found) found = rule->run(values);
   std::vector<EagerTensor> results;
-  for (Value& value : rule->run(values)) results.push_back({std::move(value)});
+  for (Value& value : *found) results.push_back({std::move(value)});
   if (tapes_run()) show_to_tapes({nullptr, {}, rule, values, marks}, results);
   return results;
 }
@@ -81,6 +88,17 @@ void show_to_tapes(const Application& application, std::span<EagerTensor> result
 
 bool tapes_run() {
   return count_running > 0;
+}
+
+std::vector<std::size_t> operands_known_to_tapes(std::span<const Value> operands,
+                                                 std::span<const uint64_t> marks) {
+  std::vector<std::size_t> known;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const auto knows = [&](const std::shared_ptr<Tape>& tape) { return tape->knows(marks[i]); };
+    if (marks[i] != 0 && is_float(operands[i].dtype()) && std::ranges::any_of(running, knows))
+      known.push_back(i);
+  }
+  return known;
 }
 
 uint64_t new_parameter_mark() {
@@ -126,7 +144,8 @@ void Tape::add(const Application& application, std::span<EagerTensor> results) {
               Attributes(application.attributes.begin(), application.attributes.end()),
               application.rule,
               {},
-              {}};
+              {},
+              application.open};
   entry.operands.reserve(application.operands.size());
   for (std::size_t i = 0; i < application.operands.size(); ++i)
     entry.operands.push_back({application.operands[i], application.marks[i]});
@@ -164,7 +183,8 @@ void Tape::pull_back(const Entry& entry, Sums& sums) const {
     const auto found = sums.find(entry.results[i]);
     arguments.push_back(found != sums.end() ? found->second : EagerTensor{full(rule->results()[i], 0)});
   }
-  const std::vector<EagerTensor> gradients = run_rule(Rule::gradient(rule, wanted), arguments);
+  const std::vector<EagerTensor> gradients =
+      run_rule(Rule::gradient(rule, wanted), arguments, entry.open.get(), wanted, entry.results.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const uint64_t mark = entry.operands[wanted[i]].mark;
     const auto [place, is_first] = sums.try_emplace(mark, gradients[i]);

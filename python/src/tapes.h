@@ -15,6 +15,7 @@ namespace hiaton::python {
 
 /// Something that has gradients: an operation on operands of some types, or the gradients of such a thing.
 class Rule;
+class OpenGradient;
 
 /// What is on the way of a tape: the operands and the results of an operation or of a rule.
 struct Application {
@@ -22,7 +23,8 @@ struct Application {
   std::span<const int64_t> attributes;
   std::shared_ptr<Rule> rule;
   std::span<const Value> operands;
-  std::span<const uint64_t> marks;  ///< the marks of the operands
+  std::span<const uint64_t> marks;       ///< the marks of the operands
+  std::shared_ptr<OpenGradient> open{};  ///< gives the gradients once; null: the rule does
 };
 
 /// What eager operations on watched tensors do, in order.
@@ -32,6 +34,7 @@ class Tape {
   explicit Tape(bool watches_parameters) : watches_parameters_(watches_parameters) {}
 
   void watch(EagerTensor& tensor);
+  bool knows(uint64_t mark) const;
   /// Keeps the application where it is one of watched tensors, and gives marks to its results.
   void add(const Application& application, std::span<EagerTensor> results);
   void clear();
@@ -48,9 +51,9 @@ class Tape {
     std::shared_ptr<Rule> rule;
     std::vector<EagerTensor> operands;
     SmallVector<uint64_t, 1> results;
+    std::shared_ptr<OpenGradient> open;
   };
   using Sums = std::unordered_map<uint64_t, EagerTensor>;
-  bool knows(uint64_t mark) const;
   /// Adds the gradients of the operands, where results of the entry have some.
   void pull_back(const Entry& entry, Sums& sums) const;
 
@@ -61,6 +64,10 @@ class Tape {
 
 /// Shows what somebody computed by a rule to the tapes of this thread, which give marks to its results.
 void show_to_tapes(const Application& application, std::span<EagerTensor> results);
+
+/// The operands that hold floats and that a tape of this thread knows, by number. `marks`: of the operands.
+std::vector<std::size_t> operands_known_to_tapes(std::span<const Value> operands,
+                                                 std::span<const uint64_t> marks);
 
 void bind_tapes(nb::module_& m);
 

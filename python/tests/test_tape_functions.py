@@ -149,3 +149,74 @@ def test_sizes_that_only_the_run_knows():
             by_x, by_y = tape.gradient(z, [x, y])
             assert by_x.tolist() == [4.0 * size] * size and by_y.item() == 4.0 * size
     assert graph._graphs[0].hits >= 2 and "0 calls in plain Python" in graph.report()
+
+
+def squared(model, t, x):
+    return hia.sum(model.encode(t) * x)
+
+
+def taped(function, model, x, **how):
+    tape = hia.GradientTape(**how)
+    with tape:
+        tape.watch(x)
+        loss = function(model, TREE, x)
+    return tape, loss, {"x": x, **model.parameters()}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_call_stays_open_for_its_gradient(workers):
+    model, x = Model(), hia.tensor([0.3, -0.2, 0.5])
+    graph = hia.function(squared, strict=True, workers=workers)
+    tape, loss, sources = taped(squared, model, x)
+    expected = tape.gradient(loss, sources)
+    tape, loss, sources = taped(graph, model, x, persistent=True)
+    for _ in range(2):  # the second time the call is computed again
+        found = tape.gradient(loss, sources)
+        for name, one in found.items():
+            np.testing.assert_allclose(np.asarray(one), np.asarray(expected[name]), rtol=1e-4, atol=1e-6)
+    assert graph._plain == 0
+
+
+def test_many_calls_are_open_at_once():
+    model, graph = Model(), hia.function(squared, strict=True)
+    xs = [hia.tensor([0.1 * i, -0.2, 0.5]) for i in range(20)]
+    tapes = [taped(graph, model, x) for x in xs]
+    for x, (tape, loss, sources) in reversed(list(zip(xs, tapes))):
+        plain, expected, _ = taped(squared, model, x)
+        np.testing.assert_allclose(np.asarray(tape.gradient(loss, x)), np.asarray(plain.gradient(expected, x)), rtol=1e-4, atol=1e-6)
+
+
+def test_a_call_takes_its_gradient_by_the_parameters_that_it_read():
+    model, x = Model(), hia.tensor([0.3, -0.2, 0.5])
+    graph = hia.function(squared, strict=True)
+    tape, loss, sources = taped(graph, model, x)
+    plain, expected, _ = taped(squared, model, x)
+    wanted = plain.gradient(expected, sources)
+    for parameter in model.parameters().values():
+        parameter.assign(parameter * 3.0)
+    found = tape.gradient(loss, sources)
+    for name, one in found.items():
+        np.testing.assert_allclose(np.asarray(one), np.asarray(wanted[name]), rtol=1e-4, atol=1e-6)
+
+
+def test_a_tape_that_is_forgotten_leaves_nothing():
+    model, x = Model(), hia.tensor([0.3, -0.2, 0.5])
+    graph = hia.function(squared, strict=True)
+    for _ in range(300):
+        taped(graph, model, x)
+    tape, loss, sources = taped(graph, model, x)
+    tape.reset()
+    assert tape.gradient(loss, x) is None
+
+
+def test_a_budget_for_the_call_alone_is_enough():
+    @hia.function(strict=True, budget=60)
+    def deep(x, n):
+        return x if n == 0 else hia.tanh(deep(x, n - 1)) + deep(x, 0)
+
+    x = hia.tensor([0.3, -0.2])
+    for _ in range(2):
+        with hia.GradientTape() as tape:
+            tape.watch(x)
+            y = hia.sum(deep(x, 40))
+        assert np.asarray(tape.gradient(y, x)).any()

@@ -1,5 +1,7 @@
 #include "engine/pipeline.h"
 
+#include "passes/vjp_step.h"
+
 namespace hiaton {
 
 graph::Graph compile(ir::Module module, std::string_view entry, Purpose purpose,
@@ -8,10 +10,27 @@ graph::Graph compile(ir::Module module, std::string_view entry, Purpose purpose,
   return compile_simplified(passes::simplify(std::move(module), options.simplify), purpose);
 }
 
+namespace {
+
+/// `trained`: the function by whose extension gradients are gathered; its loops are calls then.
+ir::Module with_gradients(ir::Module module, std::optional<ir::FunctionId> trained) {
+  module = passes::loops_to_calls_for_gradients(std::move(module), trained);
+  return passes::add_gradients(passes::split_loops(std::move(module)));
+}
+
+}  // namespace
+
+graph::Graph compile_vjp(ir::Module module, const std::vector<std::size_t>& wrt,
+                         const CompileOptions& options) {
+  module.entry = module.function_named(options.entry);
+  module = passes::simplify(std::move(module), options.simplify);
+  const ir::FunctionId entry = module.entry;
+  return passes::lower(passes::add_vjp_step(with_gradients(std::move(module), entry), wrt));
+}
+
 graph::Graph compile_simplified(ir::Module module, Purpose purpose) {
   const auto trained = purpose == Purpose::Train ? std::optional(module.entry) : std::nullopt;
-  module = passes::loops_to_calls_for_gradients(std::move(module), trained);
-  module = passes::add_gradients(passes::split_loops(std::move(module)));
+  module = with_gradients(std::move(module), trained);
   if (purpose == Purpose::Train) module = passes::add_training_step(std::move(module));
   return passes::lower(module);
 }

@@ -3,6 +3,7 @@
 #include "engine/pipeline.h"
 #include "exec/listed_examples.h"
 #include "exec/on_demand.h"
+#include "exec/open_program.h"
 #include "exec/run_graph.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
@@ -46,12 +47,28 @@ class Program::OnDemand {
   std::unique_ptr<exec::DemandProgram> program_;
 };
 
+/// The program as open runs run it, made when the first one begins.
+class Program::Opened {
+ public:
+  std::shared_ptr<const exec::OpenProgram> of(const Program& program) {
+    std::call_once(made_, [&] {
+      program_ = std::make_shared<const exec::OpenProgram>(program.graph_, program.plans_, program.overflow_);
+    });
+    return program_;
+  }
+
+ private:
+  std::once_flag made_;
+  std::shared_ptr<const exec::OpenProgram> program_;
+};
+
 Program::Program(std::optional<ir::Module> module, graph::Graph graph, const CompileOptions& options)
     : module_(std::move(module)),
       graph_(std::move(graph)),
       overflow_(options.simplify.overflow),
       plans_(std::make_shared<exec::PlanCache>()),
-      on_demand_(std::make_shared<OnDemand>(options)) {
+      on_demand_(std::make_shared<OnDemand>(options)),
+      opened_(std::make_shared<Opened>()) {
   for (graph::NodeId id : graph_.inputs()) parameters_.push_back({graph_[id].name, graph_[id].type});
   for (graph::NodeId id : graph_.outputs()) results_.push_back(graph_[id].type);
 }
@@ -102,6 +119,12 @@ void Program::run_all(Examples& examples, RunOptions options) const {
   if (options.evaluation == Evaluation::DemandDriven)
     return exec::run_all_on_demand(on_demand_->of(*this), examples, options);
   exec::run_all(graph_, examples, options, *plans_);
+}
+
+OpenRun Program::open(std::span<const Value> arguments, RunOptions options) const {
+  OpenRun run(opened_->of(*this), std::move(options));
+  for (std::size_t i = 0; i < arguments.size(); ++i) run.feed(i, arguments[i]);
+  return run;
 }
 
 }  // namespace hiaton

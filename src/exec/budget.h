@@ -87,10 +87,12 @@ class Budget {
 /// The budgets of a run, as one of its workers watches them, and the most that this one used of them.
 class BudgetWatch {
  public:
-  /// `held`: bytes that the worker keeps from earlier runs.
-  BudgetWatch(const RunOptions& options, Budget& shared, uint64_t held = 0)
-      : options_(options), shared_(shared), meter_(held), start_(Clock::now()) {
-    shared_.begin_with(held);
+  using Clock = std::chrono::steady_clock;
+
+  /// `held`: bytes that the worker holds already. `start`: when the time of the run began.
+  BudgetWatch(const RunOptions& options, Budget& shared, uint64_t held = 0,
+              Clock::time_point start = Clock::now())
+      : options_(options), shared_(shared), meter_(held), start_(start) {
     meter_.set_limit(shared_.max_bytes());
   }
   BudgetWatch(const BudgetWatch&) = delete;
@@ -140,7 +142,6 @@ class BudgetWatch {
   uint64_t most_bytes() const { return most_bytes_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr uint64_t kBytesALook = uint64_t{1} << 20;
 
   const RunOptions& options_;

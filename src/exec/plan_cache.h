@@ -54,6 +54,11 @@ class PlanCache {
     /// The graph with its loops as calls, where it has loops: what the plan is of.
     std::unique_ptr<const graph::Graph> outlined;
     mutable flow::Workers workers;
+
+    /// What the plan is of, where it is a plan of `graph`.
+    const graph::Graph& planned(const graph::Graph& graph) const {
+      return outlined != nullptr ? *outlined : graph;
+    }
   };
   /// The functions of `direct` run in direct code, which is compiled with `options`; of those a plan without
   /// such functions knows the overflow mode only.

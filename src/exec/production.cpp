@@ -238,28 +238,45 @@ void run_placed_all(const Graph& graph, Examples& examples, const RunOptions& op
 
 }  // namespace
 
+namespace {
+
+const FunctionSet& direct_functions(const Graph& graph, std::size_t examples, const RunOptions& options,
+                                    PlanCache& plans) {
+  if (options.executor != Executor::Production) return plans.no_functions(graph);
+  return plans.direct_functions(graph, kind_of_run(options.batching, examples, options.workers));
+}
+
+const PlanCache::FlowEntry& flow_entry(const Graph& graph, const FunctionSet& direct,
+                                       const RunOptions& options, PlanCache& plans) {
+  direct::PlanOptions below_flow = direct_options(options);
+  below_flow.traced = false;
+  return plans.get_flow(graph, direct, below_flow);
+}
+
+}  // namespace
+
+std::unique_ptr<PhasedRun> open_production(const Graph& graph, const RunOptions& options, PlanCache& plans) {
+  const FunctionSet& direct = direct_functions(graph, 1, options, plans);
+  const PlanCache::FlowEntry& entry = flow_entry(graph, direct, options, plans);
+  if (entry.plan != nullptr) return open_flow(entry.planned(graph), entry.plan, entry.workers, options);
+  return open_reference(graph, options, entry.reason);
+}
+
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   if (is_spread(graph, options)) return run_placed_all(graph, examples, options, plans);
   const bool shared_out = DirectRuns::are_shared_out(examples, options);
   std::optional<RunOptions>
       alone;  // where it is needed: to copy options takes as long as parts of small runs
   if (shared_out) alone.emplace(options).workers = 1;
-  const FunctionSet& functions =
-      options.executor == Executor::Production
-          ? plans.direct_functions(graph, kind_of_run(options.batching, examples.size(), options.workers))
-          : plans.no_functions(graph);
+  const FunctionSet& functions = direct_functions(graph, examples.size(), options, plans);
   const PlanCache::Entry* direct = direct_entry(graph, functions, alone ? *alone : options, plans);
   if (direct != nullptr && direct->plan != nullptr) {
     DirectRuns runs(graph, examples, options);
     return shared_out ? runs.shared_out(*direct) : runs.in_turns(*direct);
   }
-  direct::PlanOptions below_flow = direct_options(options);
-  below_flow.traced = false;
-  const PlanCache::FlowEntry& entry = plans.get_flow(graph, functions, below_flow);
-  if (entry.plan != nullptr) {
-    const Graph& planned = entry.outlined != nullptr ? *entry.outlined : graph;
-    return run_flow(planned, entry.plan, entry.workers, examples, options);
-  }
+  const PlanCache::FlowEntry& entry = flow_entry(graph, functions, options, plans);
+  if (entry.plan != nullptr)
+    return run_flow(entry.planned(graph), entry.plan, entry.workers, examples, options);
   if (options.rows != nullptr)
     throw ProgramError(fmt::format(
         "expected a program that the production executor runs, where another process holds parameters, found "

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/phased_run.h"
 #include "exec/plan_cache.h"
 #include "hiaton/run.h"
 
@@ -21,5 +22,10 @@ RunResult run_as_example(const graph::Graph& graph, std::span<const Value> argum
 /// runs by the reference rules; RunStats::fallback then says why.
 RunResult run_production(const graph::Graph& graph, std::span<const Value> arguments,
                          const RunOptions& options, PlanCache& plans);
+
+/// The same for a graph whose program has several phases, which come one by one. All of it must live as long
+/// as the run.
+std::unique_ptr<PhasedRun> open_production(const graph::Graph& graph, const RunOptions& options,
+                                           PlanCache& plans);
 
 }  // namespace hiaton::exec

@@ -39,9 +39,15 @@ void ReferenceRun::step() {
 /// Input nodes hold the arguments under the empty tag. A node whose inputs are all Const without control
 /// edges fires once, under the empty tag.
 void ReferenceRun::start() {
-  for (std::size_t i = 0; i < graph_.inputs().size(); ++i) {
-    emit_live(graph_.inputs()[i], Tag(), arguments_[i]);
-  }
+  for (std::size_t i = 0; i < graph_.inputs().size(); ++i) feed(i);
+  start_constants();
+}
+
+void ReferenceRun::feed(std::size_t parameter) {
+  emit_live(graph_.inputs()[parameter], Tag(), arguments_[parameter]);
+}
+
+void ReferenceRun::start_constants() {
   for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
     const NodeId id(n);
     if (!fires_under_the_empty_tag(graph_, graph_[id])) continue;
@@ -374,9 +380,9 @@ uint64_t ReferenceRun::bytes() const {
          calls_.size() * heap_bytes(sizeof(NodeId));
 }
 
-std::vector<Value> ReferenceRun::take_results() {
+std::vector<Value> ReferenceRun::take_results(std::size_t count) {
   std::vector<Value> values;
-  for (std::size_t i = 0; i < results_.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     if (!results_[i].value) throw no_result_error(graph_, graph_.outputs()[i], results_[i].dead, waiting());
     values.push_back(*results_[i].value);
   }
@@ -424,7 +430,64 @@ struct WholeRun {
   RunStats finish() { return one.finish(); }
 };
 
+class OpenReferenceRun : public PhasedRun {
+ public:
+  OpenReferenceRun(const Graph& graph, const RunOptions& options, std::string fallback)
+      : graph_(graph),
+        fallback_(std::move(fallback)),
+        arguments_(graph.inputs().size()),
+        budget_(options),
+        run_(graph, arguments_, options, budget_) {
+    budget_.pause();
+  }
+
+  void go_on(std::span<const std::vector<Value>> phases) override {
+    const Resumed resumed(budget_);
+    if (phases_ == 0) run_.start_constants();
+    for (const std::vector<Value>& arguments : phases) {
+      for (const Value& argument : arguments) {
+        arguments_[fed_] = argument;
+        run_.feed(fed_++);
+      }
+      count_ += graph_[graph_.main()].phases[phases_++].results;
+    }
+    while (run_.has_tokens()) run_.step();
+    results_ = run_.take_results(count_);
+  }
+  std::span<const Value> results() const override { return results_; }
+  std::size_t results_to_come() const override { return graph_.outputs().size() - count_; }
+  RunStats close(bool /*has_ended*/) override {
+    const Resumed resumed(budget_);
+    RunStats stats = run_.finish();
+    stats.fallback = fallback_;
+    return stats;
+  }
+
+ private:
+  struct Resumed {
+    ReferenceBudget& budget;
+    explicit Resumed(ReferenceBudget& of) : budget(of) { budget.resume(); }
+    Resumed(const Resumed&) = delete;
+    ~Resumed() { budget.pause(); }
+  };
+
+  const Graph& graph_;
+  const std::string fallback_;
+  std::vector<Value> arguments_;  ///< those of phases that have not come are without meaning
+  ReferenceBudget budget_;
+  ReferenceRun run_;
+  std::size_t phases_ = 0;  ///< that have come
+  std::size_t fed_ = 0;     ///< arguments of these
+  std::size_t count_ = 0;   ///< results of these
+  std::vector<Value> results_;
+};
+
 }  // namespace
+
+std::unique_ptr<PhasedRun> open_reference(const Graph& graph, const RunOptions& options,
+                                          std::string fallback) {
+  return std::make_unique<OpenReferenceRun>(graph, options, std::move(fallback));
+}
 
 RunResult run_reference(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                         std::vector<WaitingNode>* leftovers) {

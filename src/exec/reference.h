@@ -7,10 +7,13 @@
 // the loop.
 #pragma once
 
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "exec/fault.h"
+#include "exec/phased_run.h"
 #include "hiaton/graph.h"
 #include "hiaton/run.h"
 
@@ -23,6 +26,11 @@ namespace hiaton::exec {
 /// Throws RunError.
 RunResult run_reference(const graph::Graph& graph, std::span<const Value> arguments,
                         const RunOptions& options, std::vector<WaitingNode>* leftovers = nullptr);
+
+/// The reference executor, for a graph whose program has phases. Both must live as long as the run.
+/// `fallback`: RunStats::fallback.
+std::unique_ptr<PhasedRun> open_reference(const graph::Graph& graph, const RunOptions& options,
+                                          std::string fallback = {});
 
 /// The expanding executor. `copies_left`, if given, gets the number of copies in which not every node had
 /// fired at the end: none for a graph that the pass `lower` made.

@@ -22,7 +22,19 @@ namespace hiaton::exec {
 /// What all runs that belong together use of the budgets.
 class ReferenceBudget {
  public:
-  explicit ReferenceBudget(const RunOptions& options) : use_(options), watch_(options, use_) {}
+  explicit ReferenceBudget(const RunOptions& options) : options_(options) { resume(); }
+
+  /// Between pause() and resume() nothing runs; another thread may go on then.
+  void pause() {
+    take_note();
+    watch_.reset();
+  }
+  void resume() {
+    start_ = Clock::now() - spent_;
+    use_.emplace(options_);
+    use_->begin_with(held_);
+    watch_.emplace(options_, *use_, held_, start_);
+  }
 
   /// What one of the runs has told of.
   struct Share {
@@ -32,25 +44,41 @@ class ReferenceBudget {
   Fault use(Share& share, uint64_t frames, uint64_t bytes) {
     frames_ += frames - std::exchange(share.frames, frames);
     bytes_ += bytes - std::exchange(share.bytes, bytes);
-    return watch_.use(frames_, bytes_);
+    return watch_->use(frames_, bytes_);
   }
   /// Returns the statistics of a run that has ended.
-  RunStats stats(uint64_t calls, uint64_t frames_made, uint64_t frames_alive) const {
+  RunStats stats(uint64_t calls, uint64_t frames_made, uint64_t frames_alive) {
     RunStats stats;
+    if (watch_) take_note();
     stats.calls = calls;
     stats.frames_allocated = frames_made;
-    stats.frames_live_most = watch_.most_frames();
+    stats.frames_live_most = most_frames_;
     stats.frames_live_at_end = frames_alive;
-    stats.bytes = watch_.most_bytes();
-    stats.seconds = watch_.seconds();
+    stats.bytes = most_bytes_;
+    stats.seconds = std::chrono::duration<double>(spent_).count();
     return stats;
   }
-  BudgetWatch& watch() { return watch_; }
-  const BudgetWatch& watch() const { return watch_; }
+  BudgetWatch& watch() { return *watch_; }
+  const BudgetWatch& watch() const { return *watch_; }
 
  private:
-  Budget use_;
-  BudgetWatch watch_;
+  using Clock = BudgetWatch::Clock;
+
+  void take_note() {
+    held_ = watch_->bytes();
+    most_frames_ = std::max(most_frames_, watch_->most_frames());
+    most_bytes_ = std::max(most_bytes_, watch_->most_bytes());
+    spent_ = Clock::now() - start_;
+  }
+
+  const RunOptions& options_;
+  std::optional<Budget> use_;
+  std::optional<BudgetWatch> watch_;  ///< none: it pauses
+  uint64_t held_ = 0;                 ///< bytes, while it pauses
+  uint64_t most_frames_ = 0;
+  uint64_t most_bytes_ = 0;
+  Clock::time_point start_{};
+  Clock::duration spent_{};  ///< while it did not pause
   uint64_t frames_ = 0;
   uint64_t bytes_ = 0;
 };
@@ -63,15 +91,20 @@ class ReferenceRun {
   ReferenceRun(const ReferenceRun&) = delete;
   virtual ~ReferenceRun() = default;
 
-  /// What fires by itself.
+  /// The arguments, and what fires by itself.
   void start();
+  /// What fires by itself.
+  void start_constants();
+  /// The argument for this parameter has come.
+  void feed(std::size_t parameter);
   bool has_tokens() const { return !tokens_.empty(); }
   /// Delivers the oldest token. Throws RunError.
   void step();
   /// While there are no tokens, but others may come. Throws RunError where the run is to end.
   void require_time() { require(budget_.watch().poll(), Tag()); }
-  /// Once there are no tokens. Throws RunError where a result has not come.
-  std::vector<Value> take_results();
+  /// Once there are no tokens. Throws RunError where one of the first `count` results has not come.
+  std::vector<Value> take_results(std::size_t count);
+  std::vector<Value> take_results() { return take_results(results_.size()); }
   virtual std::vector<WaitingNode> waiting() const;
   /// Lets go of everything and counts what was used; the budget knows memory and time.
   virtual RunStats finish();

@@ -21,22 +21,8 @@ void require_arguments(const graph::Graph& graph, std::span<const Value> argumen
     throw ProgramError(fmt::format("expected {} argument{} for {}, found {}", expected,
                                    expected == 1 ? "" : "s", program, arguments.size()));
   }
-  Dimensions dimensions;
-  for (std::size_t i = 0; i < expected; ++i) {
-    const graph::Node& input = graph[graph.inputs()[i]];
-    const Type wanted = dimensions.with_known(input.type);
-    const bool same_sizes = arguments[i].is_data() || dimensions.bind(input.type, arguments[i].type());
-    const bool is_known = !checks_data && arguments[i].is_data() && input.type.is_data();
-    if (is_known) continue;
-    const std::optional<std::string> found = misfit(arguments[i], input.type);
-    if (same_sizes && !found) continue;
-    const std::string name = input.name.empty() ? std::to_string(i) : fmt::format("'{}'", input.name);
-    std::string expected_type = to_string(wanted);
-    if (wanted != input.type)
-      expected_type += fmt::format(" ({}, sizes as in the arguments before)", to_string(input.type));
-    throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {}", name, program,
-                                   expected_type, found.value_or(to_string(arguments[i].type()))));
-  }
+  ArgumentChecks checks(graph, checks_data);
+  for (std::size_t i = 0; i < expected; ++i) checks.require(i, arguments[i]);
 }
 
 /// Each argument list as the program takes it, or an error.
@@ -66,10 +52,6 @@ class CheckedExamples : public Examples {
   const bool checks_data_;
 };
 
-void require_whole(const graph::Graph& graph) {
-  if (graph.is_part()) throw ProgramError("expected a whole graph to run, found the part of one process");
-}
-
 void require_options_on_demand(const RunOptions& options) {
   const auto require = [](bool holds, std::string_view expected) {
     if (!holds) throw ProgramError(fmt::format("demand-driven evaluation: expected {}", expected));
@@ -82,7 +64,7 @@ void require_options_on_demand(const RunOptions& options) {
   require(options.trace == nullptr, "a run that is not traced, found one that is");
 }
 
-void require_options(const RunOptions& options) {
+void require_settings(const RunOptions& options) {
   if (options.workers < 1) {
     throw ProgramError(fmt::format("expected at least 1 worker, found {}", options.workers));
   }
@@ -132,10 +114,35 @@ RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> ar
 
 }  // namespace
 
+void ArgumentChecks::require(std::size_t number, const Value& argument) {
+  const graph::Node& input = graph_[graph_.inputs()[number]];
+  const Type wanted = dimensions_.with_known(input.type);
+  const bool same_sizes = argument.is_data() || dimensions_.bind(input.type, argument.type());
+  const bool is_known = !checks_data_ && argument.is_data() && input.type.is_data();
+  if (is_known) return;
+  const std::optional<std::string> found = misfit(argument, input.type);
+  if (same_sizes && !found) return;
+  const std::string name = input.name.empty() ? std::to_string(number) : fmt::format("'{}'", input.name);
+  std::string expected_type = to_string(wanted);
+  if (wanted != input.type)
+    expected_type += fmt::format(" ({}, sizes as in the arguments before)", to_string(input.type));
+  throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {}", name,
+                                 graph_[find_program(graph_)].name, expected_type,
+                                 found.value_or(to_string(argument.type()))));
+}
+
+void require_whole(const graph::Graph& graph) {
+  if (graph.is_part()) throw ProgramError("expected a whole graph to run, found the part of one process");
+}
+
 void require_runnable(const graph::Graph& graph, std::span<const Value> arguments,
                       const RunOptions& options) {
   require_arguments(graph, arguments, options.checks_data);
-  require_options(options);
+  require_options(graph, options);
+}
+
+void require_options(const graph::Graph& graph, const RunOptions& options) {
+  require_settings(options);
   require_parameters(graph, options);
 }
 
@@ -154,8 +161,7 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
 
 void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   require_whole(graph);
-  require_options(options);
-  require_parameters(graph, options);
+  require_options(graph, options);
   CheckedExamples checked(graph, examples, options.checks_data);
   with_errors_of_the_system(options, [&] {
     const bool is_production = options.executor == Executor::Production || options.executor == Executor::Flow;

@@ -1,6 +1,7 @@
 // What the writer and the reader of saved graphs share.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 

@@ -54,6 +54,8 @@ std::string_view name_of(GradientForm::Kind kind) {
       return "value_and_grad";
     case GradientForm::Kind::Vjp:
       return "vjp";
+    case GradientForm::Kind::ValueAndVjp:
+      return "value_and_vjp";
   }
   return "?";
 }
@@ -79,7 +81,7 @@ std::vector<std::size_t> float_results(const Function& function) {
 GradientSignature gradient_signature(const Module& module, const Function& function,
                                      const GradientForm& form) {
   GradientSignature signature{function.params, {}};
-  if (form.kind == GradientForm::Kind::Vjp) {
+  if (is_vjp(form.kind)) {
     require_float_results(function);
     for (const std::size_t result : float_results(function)) {
       signature.params.push_back({function.results[result], unused_param(signature.params, result)});
@@ -87,7 +89,7 @@ GradientSignature gradient_signature(const Module& module, const Function& funct
   } else {
     require_float_scalar(function);
   }
-  if (form.kind == GradientForm::Kind::ValueAndGradients) signature.results = function.results;
+  if (gives_values(form.kind)) signature.results = function.results;
   const std::vector<GradientForm::By> by = derived_by(function, form);
   if (by.empty()) {
     const std::string learned = module.parameters.empty()

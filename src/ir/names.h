@@ -10,10 +10,10 @@
 namespace hiaton::ir {
 
 /// Every word that is no name.
-inline constexpr std::array<std::string_view, 27> kKeywords = {
-    "fn", "let",  "in",    "if",    "then", "else",           "on",  "with", "while",  "for",
-    "do", "and",  "or",    "not",   "true", "false",          "nan", "inf",  "nanf32", "inff32",
-    "_",  "data", "match", "param", "grad", "value_and_grad", "vjp"};
+inline constexpr std::array<std::string_view, 28> kKeywords = {
+    "fn", "let",  "in",    "if",    "then", "else",           "on",  "with",         "while",  "for",
+    "do", "and",  "or",    "not",   "true", "false",          "nan", "inf",          "nanf32", "inff32",
+    "_",  "data", "match", "param", "grad", "value_and_grad", "vjp", "value_and_vjp"};
 
 bool is_keyword(std::string_view word);
 

@@ -253,7 +253,7 @@ void Functions::define_gradient(const FunctionHead& head) {
     const auto same = [](const ir::ValueInfo& a, const ir::ValueInfo& b) { return a.type == b.type; };
     if (!std::equal(wanted.params.begin(), wanted.params.end(), function.params.begin(),
                     function.params.end(), same)) {
-      const bool is_vjp = form->kind == ir::GradientForm::Kind::Vjp;
+      const bool is_vjp = ir::is_vjp(form->kind);
       diagnostics_.add(head.name_span,
                        fmt::format("the {} of '{}' takes what '{}' takes{}", is_vjp ? "vjp" : "gradient",
                                    symbols_[of->name], signature(*of),

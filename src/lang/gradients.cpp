@@ -10,7 +10,7 @@ namespace hiaton::lang {
 namespace {
 
 bool is_vjp(const GradientOf::Step& step) {
-  return step.kind == ir::GradientForm::Kind::Vjp;
+  return ir::is_vjp(step.kind);
 }
 
 }  // namespace

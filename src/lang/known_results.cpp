@@ -17,7 +17,7 @@ const FunctionHead* BodyChecker::giver_of_function(const Expr& call) const {
   const bool has_sizes = !callee->sizes.empty() || !callee->computed_sizes.empty() || callee->recompute;
   if (has_sizes || callee->on_demand) return nullptr;
   const Tok first = tokens_.tokens[callee->body].kind;
-  const bool is_gradient = first == Tok::Grad || first == Tok::ValueAndGrad || first == Tok::Vjp;
+  const bool is_gradient = gradient_kind(first).has_value();
   const bool is_lambda = first == Tok::Fn && tokens_.tokens[callee->body + 1].kind == Tok::LeftParen;
   return is_gradient || is_lambda ? callee : nullptr;
 }

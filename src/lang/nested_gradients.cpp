@@ -85,7 +85,6 @@ class Nested {
   /// Ends the run. The results have the types of the gradients.
   void define_failing(const ir::GradientRequest& request, ir::FunctionId made) {
     const ir::Function of = builder_.module()[request.of];
-    const bool gives_values = request.form.kind == ir::GradientForm::Kind::ValueAndGradients;
     builder_.define({made}, [&](FunctionBuilder& f) {
       std::vector<Var> arguments;
       for (std::size_t i = 0; i < of.params.size(); ++i) arguments.push_back(f.param(i));
@@ -93,7 +92,7 @@ class Nested {
       if (place != places_.end()) f.set_span(place->second);
       const Var failed = f.op("assume", {f.constant(false)}, {kTooDeepGradient});
       std::vector<Var> results;
-      if (gives_values) {
+      if (ir::gives_values(request.form.kind)) {
         for (const Var value : f.call({copy_of(request.of, kMostNestedGradients)}, arguments))
           results.push_back(value);
       }

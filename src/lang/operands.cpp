@@ -74,6 +74,7 @@ ExprId Parser::primary() {
     case Tok::Grad:
     case Tok::ValueAndGrad:
     case Tok::Vjp:
+    case Tok::ValueAndVjp:
       return gradient();
     case Tok::Param:
       if (after_next().kind == Tok::Name) return learned();

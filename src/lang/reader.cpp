@@ -125,10 +125,7 @@ GradientOf Reader::gradient_of(const std::function<ExprId()>& lambda,
   GradientOf read;
   while (at_gradient()) {
     if (read.steps.size() == kMaxNesting) fail(next_->span, "expected fewer gradients of gradients");
-    const Tok word = take().kind;
-    read.steps.push_back({.kind = word == Tok::Grad           ? ir::GradientForm::Kind::Gradients
-                                  : word == Tok::ValueAndGrad ? ir::GradientForm::Kind::ValueAndGradients
-                                                              : ir::GradientForm::Kind::Vjp});
+    read.steps.push_back({.kind = *gradient_kind(take().kind)});
     expect(Tok::LeftParen, "'(' and the name of a function");
   }
   std::reverse(read.steps.begin(), read.steps.end());

@@ -137,7 +137,7 @@ class Reader {
   const Declarations& declarations() const { return declarations_; }
   /// Where a dimension of a type must be known before the run.
   void report_symbol(Span span, const Dim& dim);
-  bool at_gradient() const { return at(Tok::Grad) || at(Tok::ValueAndGrad) || at(Tok::Vjp); }
+  bool at_gradient() const { return gradient_kind(next_->kind).has_value(); }
   /// `grad(f, wrt=0)`, with `grad` as the next token. `lambda` reads one that stands for the name `f`, and
   /// `operand` any other expression, to which it gives a name.
   GradientOf gradient_of(const std::function<ExprId()>& lambda, const std::function<Symbol()>& operand);

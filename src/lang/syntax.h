@@ -160,7 +160,25 @@ struct LocalFunction {
   ExprId body{};
 };
 
-/// The function that `grad(f)`, `value_and_grad(f)` and `vjp(f)` mean, also of each other.
+/// The gradient that the keyword asks for; nothing where the token is another one.
+constexpr std::optional<ir::GradientForm::Kind> gradient_kind(Tok token) {
+  using Kind = ir::GradientForm::Kind;
+  switch (token) {
+    case Tok::Grad:
+      return Kind::Gradients;
+    case Tok::ValueAndGrad:
+      return Kind::ValueAndGradients;
+    case Tok::Vjp:
+      return Kind::Vjp;
+    case Tok::ValueAndVjp:
+      return Kind::ValueAndVjp;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The function that `grad(f)`, `value_and_grad(f)`, `vjp(f)` and `value_and_vjp(f)` mean, also of each
+/// other.
 struct GradientOf {
   /// What stands behind `wrt=`: the number or name of a parameter of the function, or a learned one.
   struct Wrt {

@@ -45,6 +45,7 @@ enum class Tok : uint8_t {
   Grad,
   ValueAndGrad,
   Vjp,
+  ValueAndVjp,
 
   Name,
   Integer,

@@ -10,6 +10,7 @@
 #include "passes/call_graph.h"
 #include "passes/extensions.h"
 #include "passes/lift_parameters.h"
+#include "passes/vjp_step.h"
 
 namespace hiaton::passes {
 namespace {
@@ -55,6 +56,26 @@ std::vector<Var> params_of(FunctionBuilder& f, std::size_t count) {
   return params;
 }
 
+/// What the mirrored phase gave for the parameter of this number, or zero where it gives none for that.
+Var gradient_for(Extensions& extensions, ir::FunctionId function, const Vars& gradients,
+                 std::optional<std::size_t> parameter, Var forward) {
+  std::vector<std::size_t> given;
+  if (extensions.has_extension(function)) given = extensions.mirror(function, 0).params;
+  const auto at = parameter ? std::find(given.begin(), given.end(), *parameter) : given.end();
+  const Var gradient = at != given.end() ? gradients[static_cast<std::size_t>(at - given.begin())]
+                                         : extensions.data().zero(forward);
+  return extensions.data().as_value(forward, gradient);
+}
+
+/// The gradients of results as they come in, behind the `params` parameters of the function; their sizes must
+/// be those of the results.
+auto seed_of_given(FunctionBuilder& f, std::size_t params, const std::vector<std::size_t>& results) {
+  return [&f, params, &results](std::size_t result, Var value) {
+    const auto at = std::find(results.begin(), results.end(), result) - results.begin();
+    return f.checked_like(f.param(params + static_cast<std::size_t>(at)), value);
+  };
+}
+
 std::vector<std::size_t> learned_among(const std::vector<ir::GradientForm::By>& wrt) {
   std::vector<std::size_t> numbers;
   for (const ir::GradientForm::By& by : wrt) {
@@ -71,9 +92,8 @@ class Derivation {
         request_(request),
         param_count_(builder.module()[request.of].params.size()),
         wrt_(ir::derived_by(builder.module()[request.of], request.form)),
-        results_(request.form.kind == ir::GradientForm::Kind::Vjp
-                     ? ir::float_results(builder.module()[request.of])
-                     : std::vector<std::size_t>{0}),
+        results_(ir::is_vjp(request.form.kind) ? ir::float_results(builder.module()[request.of])
+                                               : std::vector<std::size_t>{0}),
         lifted_(lift_parameters(builder, request.of, learned_among(wrt_))),
         extensions_(builder, {lifted_.function.id, results_, places()}, false) {}
 
@@ -104,30 +124,18 @@ class Derivation {
     for (const std::size_t parameter : lifted_.parameters) arguments.push_back(f.parameter(parameter));
     const ir::FunctionId function = lifted_.function.id;
     const ValueAndGradients found =
-        request_.form.kind == ir::GradientForm::Kind::Vjp
+        ir::is_vjp(request_.form.kind)
             ? call_with_gradient(f, extensions_, function, arguments,
-                                 [&](std::size_t result, Var value) { return given_for(f, result, value); })
+                                 seed_of_given(f, param_count_, results_))
             : call_with_gradient(f, extensions_, function, arguments, seed_of_first(extensions_));
     std::vector<Var> results;
-    if (request_.form.kind == ir::GradientForm::Kind::ValueAndGradients)
-      results.assign(found.values.begin(), found.values.end());
-    std::vector<std::size_t> given;
-    if (extensions_.has_extension(function)) given = extensions_.mirror(function, 0).params;
+    if (ir::gives_values(request_.form.kind)) results.assign(found.values.begin(), found.values.end());
     for (const ir::GradientForm::By& by : wrt_) {
       const std::optional<std::size_t> place = place_of(by);
-      const auto at = place ? std::find(given.begin(), given.end(), *place) : given.end();
       const Var forward = place ? arguments[*place] : f.parameter(by.number);
-      const Var gradient = at != given.end() ? found.gradients[static_cast<std::size_t>(at - given.begin())]
-                                             : extensions_.data().zero(forward);
-      results.push_back(extensions_.data().as_value(forward, gradient));
+      results.push_back(gradient_for(extensions_, function, found.gradients, place, forward));
     }
     return Vars(std::move(results));
-  }
-
-  /// The argument that is the gradient of a result; its sizes must be those of the result.
-  Var given_for(FunctionBuilder& f, std::size_t result, Var value) {
-    const auto at = std::find(results_.begin(), results_.end(), result) - results_.begin();
-    return f.checked_like(f.param(param_count_ + static_cast<std::size_t>(at)), value);
   }
 
   ModuleBuilder& builder_;
@@ -157,8 +165,34 @@ ir::Module add_training_step(ir::Module module) {
   return builder.finish();
 }
 
+ir::Module add_vjp_step(ir::Module module, const std::vector<std::size_t>& wrt) {
+  const ir::FunctionId id = module.entry;
+  ir::GradientForm form{.kind = ir::GradientForm::Kind::Vjp};
+  for (const std::size_t number : wrt) form.wrt.push_back({.is_learned = false, .number = number});
+  if (wrt.empty()) form.wrt.push_back({.is_learned = true, .number = 0});
+  const ir::GradientSignature signature = ir::gradient_signature(module, module[id], form);
+  const std::vector<std::size_t> seeded = ir::float_results(module[id]);
+  ModuleBuilder builder(std::move(module));
+  Extensions extensions(builder, {id, seeded, wrt}, true);
+  std::vector<Type> types = builder.module()[id].results;
+  if (!wrt.empty()) types.insert(types.end(), signature.results.begin(), signature.results.end());
+  const FunctionRef step = builder.declare(builder.unused_name("vjp_step"), signature.params, types);
+  const std::size_t param_count = builder.module()[id].params.size();
+  builder.define(step, [&](FunctionBuilder& f) {
+    const std::vector<Var> arguments = params_of(f, param_count);
+    const ValueAndGradients found =
+        call_with_gradient(f, extensions, id, arguments, seed_of_given(f, param_count, seeded));
+    std::vector<Var> results(found.values.begin(), found.values.end());
+    for (const std::size_t number : wrt)
+      results.push_back(gradient_for(extensions, id, found.gradients, number, arguments[number]));
+    return Vars(std::move(results));
+  });
+  builder.module().entry = step.id;
+  return builder.finish();
+}
+
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
-  if (request.form.kind != ir::GradientForm::Kind::Vjp) require_float_scalar(module[request.of]);
+  if (!ir::is_vjp(request.form.kind)) require_float_scalar(module[request.of]);
   ModuleBuilder builder(std::move(module));
   Derivation(builder, request).run();
   std::erase_if(builder.module().gradient_requests,

@@ -34,9 +34,10 @@ struct Program {
 /// spends in all is at most about 10,000 calls and iterations, mostly far less.
 Program generate(uint64_t seed);
 
-/// The program with a new main that gives the values and gradients of the old one; none where the first
-/// result of that, or all its parameters, are no floats.
-std::optional<ir::Module> with_gradient(ir::Module module);
+/// The program with a new main that is a gradient of the old one, of this kind; none where the first result
+/// of that, or all its parameters, are no floats.
+std::optional<ir::Module> with_gradient(
+    ir::Module module, ir::GradientForm::Kind kind = ir::GradientForm::Kind::ValueAndGradients);
 
 /// The smallest program that single steps lead to from this one, while `still_wrong` holds for each: calls,
 /// operations, branches and loops become constants, operands or one of their blocks, parameters and results

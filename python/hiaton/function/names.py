@@ -1,7 +1,7 @@
 """Names of Python as names of a program."""
 
 _KEYWORDS = set("fn let in if then else on with while for do and or not true false nan inf nanf32 inff32 _ data match param "
-                "grad value_and_grad vjp bool i32 i64 f32 f64 size recompute".split())
+                "grad value_and_grad vjp value_and_vjp bool i32 i64 f32 f64 size recompute".split())
 
 
 def plain_name(name):

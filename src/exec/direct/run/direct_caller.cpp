@@ -36,12 +36,19 @@ DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan
 }
 
 DirectCaller::~DirectCaller() {
-  budget_.leave();
   if (failed_ != nullptr) failed_->unwind();
 }
 
-void DirectCaller::begin(const RunOptions& options, Budget& budget) {
-  budget_.leave();
+DirectCaller::Within::Within(DirectCaller& caller, Budget& budget) : caller_(caller) {
+  caller_.budget_.begin_within(budget);
+}
+
+DirectCaller::Within::~Within() {
+  caller_.most_bytes_ = std::max(caller_.most_bytes_, caller_.budget_.most_bytes());
+  caller_.budget_.leave();
+}
+
+void DirectCaller::begin(const RunOptions& options) {
   const std::size_t workers = plan_->groups.empty() ? 1 : static_cast<std::size_t>(options.workers);
   while (state_.workers.size() < workers) {
     TensorHeap* tensors = tensor_heap_.get();
@@ -74,8 +81,7 @@ void DirectCaller::begin(const RunOptions& options, Budget& budget) {
     worker->steals = worker->atomic_operations = 0;
     worker->region_firings.assign(worker->region_firings.size(), 0);
   }
-  budget_.begin_within(budget);
-  held_before_ = budget_.bytes();
+  held_before_ = most_bytes_ = budget_.bytes();
 }
 
 /// Another thread needs some microseconds to come. Who has not been run yet may take long.
@@ -197,7 +203,7 @@ void DirectCaller::stop(Fault fault) {
 void DirectCaller::add_to(RunStats& stats) const {
   const std::size_t first = stats.regions.size();
   for (const RegionStats& region : plan_->regions) stats.regions.push_back(region);
-  stats.bytes += budget_.most_bytes() - held_before_;  // flow has counted what was held before
+  stats.bytes += most_bytes_ - held_before_;  // flow has counted what was held before
   uint64_t bodies = 0;
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
     stats.steals += worker->steals;

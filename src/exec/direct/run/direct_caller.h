@@ -21,8 +21,19 @@ class DirectCaller {
   DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
   ~DirectCaller();
 
-  /// To be called before a run, whose budget it takes from; forgets what a failed one left.
-  void begin(const RunOptions& options, Budget& budget);
+  /// To be called before a run; forgets what a failed one left.
+  void begin(const RunOptions& options);
+  /// While it lives, calls take from the budget: once in a run, or, where that rests between, several times.
+  class Within {
+   public:
+    Within(DirectCaller& caller, Budget& budget);
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+    ~Within();
+
+   private:
+    DirectCaller& caller_;
+  };
   /// Runs the function, with the help of those who help this thread with launches. A data value or a tensor
   /// among the arguments belongs to the caller, who holds it until the call has returned; a tensor stands
   /// alone, in no block. One among the results is outside of runs, with a reference for the caller. Gives a
@@ -64,6 +75,7 @@ class DirectCaller {
   const std::shared_ptr<const Plan> plan_;
   Budget budget_;
   uint64_t held_before_ = 0;  ///< bytes, when the run began
+  uint64_t most_bytes_ = 0;   ///< since then
   std::unique_ptr<DataHeap, LeaveHeap> heap_;
   std::unique_ptr<TensorHeap> tensor_heap_;
   RunState state_;

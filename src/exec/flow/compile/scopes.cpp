@@ -98,6 +98,7 @@ void Scopes::find_batched(NodeId id) {
 void Scopes::set_level(NodeId id) {
   if (tables_.levels.contains(id)) return;
   const Node& node = graph_[id];
+  if (node.kind == NodeKind::Input) return;  // its phase has not come
   uint32_t level = 0;
   const auto after = [&](OutPort from, uint32_t step) {
     const OutPort source = origin(from);

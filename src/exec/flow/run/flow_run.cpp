@@ -116,26 +116,27 @@ void Workers::give_back(std::unique_ptr<Gradients> gradients) {
 
 namespace {
 
+std::size_t part_count(const Examples& examples, const RunOptions& options) {
+  const auto parts = static_cast<std::size_t>(options.parts > 0 ? options.parts : options.workers);
+  return std::max<std::size_t>(1, std::min(parts, examples.size()));
+}
+
 /// A run: its parts, and the workers that run them. Parts are the same for any number of workers, and their
 /// gradients are added up along the tree over the parts, then those of members that did something for others.
+/// An open run has one part, and its members keep their workers, and so their frames, while it rests.
 class FlowRun {
  public:
   FlowRun(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan, flow::Workers& resting,
-          Examples& examples, const RunOptions& options)
+          const RunOptions& options, std::vector<Part> parts)
       : graph_(graph),
         plan_(plan),
         resting_(resting),
         options_(options),
         workers_(static_cast<std::size_t>(options.workers)),
-        count_(std::max<std::size_t>(
-            1, std::min(options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers_,
-                        examples.size()))),
-        parts_(cut(examples, count_, graph, options.gradients != nullptr ? &resting : nullptr)),
-        team_(options.workers, count_, sharing()),
+        count_(parts.size()),
+        parts_(std::move(parts)),
         members_(workers_),
-        tracks_(std::min(workers_, count_)),
-        use_(options),
-        start_(Clock::now()) {
+        tracks_(std::min(workers_, count_)) {
     parts_.resize(count_ + workers_);  // behind them, what members do for others
     for (std::size_t i = 0; i < tracks_.size() && options.trace != nullptr; ++i) {
       tracks_[i] = &options.trace->worker(i);
@@ -143,29 +144,84 @@ class FlowRun {
   }
 
   void run() {
-    std::optional<ThreadPool> own;
-    ThreadPool* pool = options_.pool;
-    if (pool == nullptr && workers_ > 1) pool = &own.emplace(options_.workers);
-    packed_ = resting_.take_packed(*plan_);
-    const auto packing = Clock::now();
-    packed_->update(options_.parameters, pool);
-    const double packing_seconds = seconds_since(packing);
-    const auto work = [this](std::size_t) { take_part_in_run(); };
-    if (workers_ > 1) {
-      pool->run(workers_, work);
-    } else {
-      work(0);
-    }
+    begin();
+    run_members();
     if (options_.stats != nullptr) {
       tell_stats();
       options_.stats->seconds = seconds_since(start_);
-      if (options_.time_kernels) options_.stats->kernel_seconds += packing_seconds;
+      if (options_.time_kernels) options_.stats->kernel_seconds += packing_seconds_;
     }
-    resting_.give_back(std::move(packed_));
-    end(first_error(), pool);
+    const std::exception_ptr error = first_error();
+    give_back(error == nullptr);
+    if (error != nullptr) std::rethrow_exception(error);
+  }
+
+  // Open runs: begin, then go_on() as often as phases come, then close.
+  void begin() {
+    start_ = Clock::now();
+    pool_ = options_.pool;
+    if (pool_ == nullptr && workers_ > 1) pool_ = &own_pool_.emplace(options_.workers);
+    packed_ = resting_.take_packed(*plan_);
+    const auto packing = Clock::now();
+    packed_->update(options_.parameters, pool_);
+    packing_seconds_ = seconds_since(packing);
+  }
+
+  /// Throws RunError; nothing goes on then.
+  void go_on(std::span<const std::vector<Value>> phases) {
+    phases_ = phases;
+    is_open_ = true;
+    start_ = Clock::now() - spent_;
+    run_members();
+    spent_ = Clock::now() - start_;
+    if (const std::exception_ptr error = first_error()) std::rethrow_exception(error);
+  }
+
+  const flow::Worker& first_member() const { return *members_[0]; }
+
+  /// Gives what it did, and lets go of all that it holds. `adds_gradients`: it has come to its end.
+  RunStats close(bool adds_gradients) {
+    RunStats stats;
+    for (std::size_t i = 0; i < workers_; ++i) {
+      if (members_[i] == nullptr) continue;
+      RunStats part;
+      members_[i]->add_to(part);
+      add(stats, part);
+      if (adds_gradients) stats.frames_live_at_end += part.frames_live_at_end;
+      members_[i]->close();
+    }
+    stats.seconds = std::chrono::duration<double>(spent_).count();
+    if (options_.time_kernels) stats.kernel_seconds += packing_seconds_;
+    give_back(adds_gradients);
+    return stats;
   }
 
  private:
+  void run_members() {
+    use_.emplace(options_);
+    team_.emplace(options_.workers, count_, sharing());
+    next_helper_ = 1;
+    for (uint32_t i = 0; i < workers_; ++i) {
+      if (members_[i] == nullptr) continue;
+      members_[i]->tell_resting(*use_);
+      team_->set_worker(i, members_[i].get());
+    }
+    const auto work = [this](std::size_t) { take_part_in_run(); };
+    if (workers_ > 1) {
+      pool_of_members().run(workers_, work);
+    } else {
+      work(0);
+    }
+  }
+
+  /// Each member that holds frames needs a thread, at once: others wait for what it sends. A pool that is
+  /// busy for somebody else has none.
+  ThreadPool& pool_of_members() {
+    const auto holds_frames = [](const auto& member) { return member != nullptr && member->holds_frames(); };
+    if (std::none_of(members_.begin() + 1, members_.end(), holds_frames)) return *pool_;
+    return own_pool_ ? *own_pool_ : own_pool_.emplace(options_.workers);
+  }
+
   /// The bits of gradients must not depend on who ran what where `deterministic` is asked for.
   flow::Sharing sharing() const {
     const bool in_one_order = options_.parts > 0 && options_.gradients != nullptr;
@@ -175,42 +231,52 @@ class FlowRun {
 
   /// What each thread of the run does.
   void take_part_in_run() {
-    const uint32_t number = team_.join();
+    uint32_t number = team_->join();
+    const std::optional<std::size_t> taken = team_->take_part();
+    if (is_open_)
+      number = taken ? 0 : next_helper_.fetch_add(1);  // the first one has the frame of the program
     try {
-      run_member(number);
+      run_member(number, taken);
     } catch (...) {  // outside of a run of its worker
       parts_[count_ + number].error = std::current_exception();
-      team_.stop();
+      team_->stop();
     }
   }
 
   /// Runs parts while there are some, then what others send.
-  void run_member(uint32_t number) {
-    const kernels::HelpedLaunches helped(workers_ > 1 ? &team_ : nullptr);
-    std::optional<std::size_t> taken = team_.take_part();
+  void run_member(uint32_t number, std::optional<std::size_t> taken) {
+    const kernels::HelpedLaunches helped(workers_ > 1 ? &*team_ : nullptr);
     bool at_work = taken.has_value();
     Trace::Track* track = nullptr;
     while (true) {
-      flow::Membership membership{start_, team_.shares_calls() ? &team_ : nullptr, number};
+      flow::Membership membership{start_, team_->shares_calls() ? &*team_ : nullptr, number};
       membership.is_whole_run = workers_ == 1 && count_ == 1;
       if (!taken) {
-        membership.mail = team_.rest(number, at_work);
+        membership.mail = team_->rest(number, at_work);
         if (membership.mail.empty()) return;
       }
       Part& part = parts_[taken ? *taken : count_ + number];
-      if (!taken && options_.gradients != nullptr) part.gradients = resting_.take_gradients(graph_);
+      if (!taken && options_.gradients != nullptr && part.gradients == nullptr)
+        part.gradients = resting_.take_gradients(graph_);
       if (members_[number] == nullptr) {
         members_[number] = take_worker();
-        team_.set_worker(number, members_[number].get());
+        team_->set_worker(number, members_[number].get());
         track = take_track();
+        if (is_open_) open(*members_[number], part);
       }
       run_part(*members_[number], part, track, std::move(membership));
-      if (team_.shares_calls() && (part.error != nullptr || part.failure)) team_.stop();
-      if (team_.is_stopping() || team_.is_over()) return;
+      if (team_->shares_calls() && (part.error != nullptr || part.failure)) team_->stop();
+      if (team_->is_stopping() || team_->is_over()) return;
       at_work = true;
-      taken = team_.take_part();
-      if (taken) team_.end_part();
+      taken = team_->take_part();
+      if (taken) team_->end_part();
     }
+  }
+
+  void open(flow::Worker& worker, const Part& part) {
+    if (part.gradients != nullptr) part.gradients->clear();
+    worker.open(graph_, options_, *packed_, gradients_of(part));
+    worker.tell_resting(*use_);
   }
 
   std::unique_ptr<flow::Worker> take_worker() {
@@ -237,19 +303,27 @@ class FlowRun {
     };
     keep_error([&] {
       try {
-        if (part.gradients != nullptr) part.gradients->clear();
-        worker.run(graph_, part.examples, options_, *packed_, use_,
-                   part.gradients != nullptr ? part.gradients.get() : options_.gradients, track,
-                   std::move(membership));
+        if (is_open_) {
+          const bool is_first = &part == parts_.data();
+          worker.go_on(*use_, std::move(membership), is_first ? phases_ : decltype(phases_)());
+        } else {
+          if (part.gradients != nullptr) part.gradients->clear();
+          worker.run(graph_, part.examples, options_, *packed_, *use_, gradients_of(part), track,
+                     std::move(membership));
+        }
       } catch (const flow::Stopped&) {  // another worker has an error
       } catch (flow::Failure& failure) {
-        if (!team_.shares_calls()) throw worker.error_of(failure);
+        if (!team_->shares_calls()) throw worker.error_of(failure);
         part.failure = std::move(failure);
         part.worker = &worker;
       }
     });
     if (track != nullptr) track->end_all();
-    if (options_.stats != nullptr) keep_error([&] { worker.add_to(part.stats); });
+    if (options_.stats != nullptr && !is_open_) keep_error([&] { worker.add_to(part.stats); });
+  }
+
+  Gradients* gradients_of(const Part& part) const {
+    return part.gradients != nullptr ? part.gradients.get() : options_.gradients;
   }
 
   void tell_stats() {
@@ -265,12 +339,13 @@ class FlowRun {
     return nullptr;
   }
 
-  /// Adds the gradients, unless the run failed, and gives back what serves the next run.
-  void end(const std::exception_ptr& error, ThreadPool* pool) {
-    if (error == nullptr && options_.gradients != nullptr) {
+  /// Adds the gradients, where they are to be, and gives back what serves the next run.
+  void give_back(bool adds_gradients) {
+    resting_.give_back(std::move(packed_));
+    if (adds_gradients && options_.gradients != nullptr) {
       const auto join = [&](std::size_t left, std::size_t right) {
         Gradients& sums = left == 0 ? *options_.gradients : *parts_[left].gradients;
-        sums.add(*parts_[right].gradients, pool);
+        sums.add(*parts_[right].gradients, pool_);
       };
       join_parts({0, count_}, join);
       for (std::size_t i = count_; i < parts_.size(); ++i) {
@@ -284,7 +359,6 @@ class FlowRun {
     for (auto member = members_.rbegin(); member != members_.rend(); ++member) {
       if (*member != nullptr) resting_.give_back(std::move(*member));
     }
-    if (error != nullptr) std::rethrow_exception(error);
   }
 
   const graph::Graph& graph_;
@@ -294,20 +368,55 @@ class FlowRun {
   const std::size_t workers_;
   const std::size_t count_;  ///< how many parts the examples were cut into
   std::vector<Part> parts_;
-  flow::Team team_;
+  std::optional<ThreadPool> own_pool_;
+  ThreadPool* pool_ = nullptr;
+  std::optional<flow::Team> team_;
   std::vector<std::unique_ptr<flow::Worker>> members_;  ///< by number
   std::vector<Trace::Track*> tracks_;
   std::atomic<std::size_t> next_track_{0};
-  Budget use_;
-  const Clock::time_point start_;
+  std::optional<Budget> use_;
+  Clock::time_point start_;
   std::unique_ptr<flow::PackedParameters> packed_;
+  double packing_seconds_ = 0;
+  // Of an open run.
+  bool is_open_ = false;
+  std::span<const std::vector<Value>> phases_;  ///< the arguments of those that have just come
+  std::atomic<uint32_t> next_helper_{1};
+  Clock::duration spent_{};  ///< while it did not rest
+};
+
+class OpenFlowRun : public PhasedRun {
+ public:
+  OpenFlowRun(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
+              flow::Workers& resting, const RunOptions& options)
+      : run_(graph, plan, resting, options, std::vector<Part>(1)) {}
+
+  void go_on(std::span<const std::vector<Value>> phases) override {
+    if (!has_begun_) run_.begin();
+    has_begun_ = true;
+    run_.go_on(phases);
+  }
+  std::span<const Value> results() const override { return run_.first_member().results(); }
+  std::size_t results_to_come() const override { return run_.first_member().results_to_come(); }
+  RunStats close(bool has_ended) override { return has_begun_ ? run_.close(has_ended) : RunStats(); }
+
+ private:
+  FlowRun run_;
+  bool has_begun_ = false;
 };
 
 }  // namespace
 
 void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
               flow::Workers& resting, Examples& examples, const RunOptions& options) {
-  FlowRun(graph, plan, resting, examples, options).run();
+  const std::size_t count = part_count(examples, options);
+  flow::Workers* const gradients = options.gradients != nullptr ? &resting : nullptr;
+  FlowRun(graph, plan, resting, options, cut(examples, count, graph, gradients)).run();
+}
+
+std::unique_ptr<PhasedRun> open_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
+                                     flow::Workers& resting, const RunOptions& options) {
+  return std::make_unique<OpenFlowRun>(graph, plan, resting, options);
 }
 
 }  // namespace hiaton::exec

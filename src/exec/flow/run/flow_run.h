@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/flow/flow_plan.h"
+#include "exec/phased_run.h"
 #include "hiaton/run.h"
 
 namespace hiaton::exec {
@@ -49,5 +50,9 @@ class Workers {
 /// the lists. Throws RunError.
 void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
               flow::Workers& resting, Examples& examples, const RunOptions& options);
+
+/// Runs the program phase by phase. All of it must live as long as the run.
+std::unique_ptr<PhasedRun> open_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
+                                     flow::Workers& resting, const RunOptions& options);
 
 }  // namespace hiaton::exec

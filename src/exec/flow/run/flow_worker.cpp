@@ -50,77 +50,6 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
   });
 }
 
-void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
-                 const PackedParameters& packed, Budget& use, Gradients* gradients, Trace::Track* track,
-                 Membership membership) {
-  clear();
-  team_ = membership.team;
-  processes_ = membership.processes;
-  exchanges_ = team_ != nullptr || processes_ != nullptr;
-  number_ = membership.number;
-  gives_every_call_ = team_ != nullptr && team_->shares_every_call();
-  graph_ = &graph;
-  options_ = &options;
-  BudgetWatch watch(options, use, held_bytes());
-  watch_ = &watch;
-  batches_.begin(graph, options, packed, gradients);
-  std::optional<RunWatch> direct_watch;
-  if (direct_ != nullptr) {
-    direct_->begin(options, use);
-    if (RunWatch::is_needed(options))
-      direct_watch.emplace(options, membership.start, [this](Fault fault) { direct_->stop(fault); });
-  }
-  tells_gradients_ = membership.is_whole_run && gradients != nullptr && options.on_gradient;
-  complete_.begin();
-  examples_ = examples;
-  started_.reserve(examples.size());
-  if (track != nullptr) begin_trace(track);
-  if (!membership.mail.empty()) deliver(membership.mail);
-  drain();
-  if (team_ != nullptr && team_->are_parts_taken()) work_for_others();
-  if (processes_ != nullptr) work_for_processes();
-  batches_.finish();
-  most_bytes_ = std::max(most_bytes_, watch.bytes());
-  if (track_ != nullptr) end_trace();
-  for (const Example& example : started_) {
-    if (example.results_to_come > 0) throw no_result_error(graph, graph.outputs()[0], false, {});
-  }
-}
-
-/// What a run before left: everything after an error, frames that wait for a phase that never came.
-void Worker::clear() {
-  track_ = nullptr;
-  for (FramePool& pool : pools_) pool.clear();
-  ready_.clear();
-  for (Waiting& waiting : waiting_) waiting.clear();
-  started_.clear();
-  release_direct_arguments();
-  forget_others();
-  full_wave_ = 0;
-  calls_ = frames_ = most_frames_ = most_bytes_ = steals_ = 0;
-  firings_.assign(firings_.size(), 0);
-  launches_.assign(launches_.size(), 0);
-}
-
-void Worker::start(uint32_t root) {
-  const std::size_t result_count = graph_->outputs().size();
-  started_.push_back(
-      {examples_.all->arguments(examples_.begin + root), std::vector<Value>(result_count), result_count});
-  const std::vector<Value>& arguments = started_.back().arguments;
-  const auto main = static_cast<uint32_t>(graph_->main().index());
-  Frame* frame = pools_[main].make();
-  frame->parent = nullptr;
-  frame->function = main;
-  frame->site = frame->label = 0;
-  frame->root = root;
-  ++frames_;
-  const Function& program = plan_.functions[main];
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    layout(frame).store(frame, program.params[i], cell_of(arguments[i]));
-  }
-  make_ready(frame, program.items[program.param_items[0]]);
-}
-
 void Worker::drain() {
   while (true) {
     if (track_ != nullptr) begin_items();
@@ -371,14 +300,18 @@ void Worker::join(Frame* frame, const Join& join) {
 /// The results of the program are those of the run.
 void Worker::give_results(Frame* frame, const Return& result) {
   Example& example = started_[frame->root];
-  for (std::size_t i = 0; i < result.results.size(); ++i) {
-    const Source& source = result.results[i];
-    example.results[i] = source.from == Source::From::Constant
-                             ? plan_.constants[source.index]
-                             : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
+  std::size_t number = 0;
+  for (std::size_t phase = 0; phase < result.phase; ++phase)
+    number += (*graph_)[graph_->main()].phases[phase].results;
+  for (const Source& source : result.results) {
+    example.results[number] =
+        source.from == Source::From::Constant
+            ? plan_.constants[source.index]
+            : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[number]].type);
+    ++number;
   }
   example.results_to_come -= result.results.size();
-  if (example.results_to_come == 0)
+  if (example.results_to_come == 0 && examples_.all != nullptr)
     examples_.all->take_results(examples_.begin + frame->root, std::move(example.results));
 }
 

@@ -75,6 +75,21 @@ class Worker {
   void run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
            const PackedParameters& packed, Budget& use, Gradients* gradients, Trace::Track* track,
            Membership membership);
+  // Runs of one argument list, whose phases come one by one: open(), then go_on() as often as phases come.
+  /// The options, the parameters that are packed, and the gradients must live until close().
+  void open(const graph::Graph& graph, const RunOptions& options, const PackedParameters& packed,
+            Gradients* gradients);
+  /// Takes the arguments of the phases that come next, and fires all that can fire. In a team it goes on with
+  /// what others send, until nobody has anything to do. Throws as run() does.
+  void go_on(Budget& use, Membership membership, std::span<const std::vector<Value>> phases);
+  /// By number; those of later phases than have come are without meaning.
+  std::span<const Value> results() const { return started_[0].results; }
+  std::size_t results_to_come() const { return started_[0].results_to_come; }
+  /// Adds what it holds, while it does not run, to what the run uses.
+  void tell_resting(Budget& use) const;
+  bool holds_frames() const { return resting_frames_ > 0; }
+  /// Lets go of all that it holds for the run; what it keeps serves the next one.
+  void close() { clear(); }
   /// What a person reads of the failure of the last run. Not while a worker of its team runs.
   RunError error_of(const Failure& failure) const;
   // For ProcessCalls, from within a run.
@@ -135,6 +150,12 @@ class Worker {
     std::size_t results_to_come;
   };
 
+  void begin(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
+             const PackedParameters& packed, Gradients* gradients);
+  void run_until_rest(Budget& use, Membership membership, std::span<const std::vector<Value>> phases);
+  Frame* make_root(uint32_t root);
+  void store_arguments(Frame* frame, std::size_t first, std::span<const Value> arguments);
+  void feed(std::span<const Value> arguments);
   void start(uint32_t root);
   bool start_next();
   void drain();
@@ -259,7 +280,12 @@ class Worker {
   std::vector<Slot> fields_;  ///< the fields of the data value that is made
   ExampleRange examples_;
   std::vector<Example> started_;  ///< examples that have begun, in their order
-  uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts
+  // Of an open run.
+  Frame* open_root_ = nullptr;  ///< the frame of the program; null: it has not begun
+  std::size_t phases_fed_ = 0;
+  uint64_t resting_frames_ = 0;  ///< held since it ran last
+  uint64_t resting_bytes_ = 0;
+  uint64_t full_wave_ = 0;  ///< so many frames fill the wave that starts; 0: none starts
   uint64_t calls_ = 0;
   uint64_t frames_ = 0;
   uint64_t most_frames_ = 0;
