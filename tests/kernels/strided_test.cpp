@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "hiaton/error.h"
@@ -108,6 +110,22 @@ TEST(CopyBlocks, ConcatenatesAndSplits) {
   EXPECT_EQ(both, (std::vector<float>{1, 2, 5, 6, 7, 3, 4, 8, 9, 10}));
   copy_blocks(2, 12, both.data() + 2, 20, back.data(), 12);
   EXPECT_EQ(back, b);
+}
+
+TEST(CopyBlocks, OfAnySizeStandWhereTheyShould) {
+  for (const int64_t size : {1, 2, 3, 4, 7, 8, 9, 16, 20}) {
+    for (const auto& [from_gap, to_gap] : {std::pair<int64_t, int64_t>{0, 0}, {3, 0}, {0, 5}, {1, 2}}) {
+      constexpr int64_t kCount = 5;
+      const int64_t from_stride = size + from_gap, to_stride = size + to_gap;
+      std::vector<uint8_t> from(static_cast<std::size_t>(kCount * from_stride));
+      for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<uint8_t>(i + 1);
+      std::vector<uint8_t> expected(static_cast<std::size_t>(kCount * to_stride)), to(expected);
+      for (int64_t b = 0; b < kCount; ++b)
+        std::copy_n(from.begin() + b * from_stride, size, expected.begin() + b * to_stride);
+      copy_blocks(kCount, size, from.data(), from_stride, to.data(), to_stride);
+      EXPECT_EQ(to, expected) << size << " " << from_gap << " " << to_gap;
+    }
+  }
 }
 
 }  // namespace
