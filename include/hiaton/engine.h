@@ -24,7 +24,6 @@
 
 namespace hiaton::exec {
 class PlanCache;
-struct OpenProgram;
 }  // namespace hiaton::exec
 
 #pragma GCC visibility push(default)

@@ -185,24 +185,13 @@ struct GraphFunction {
       options.entry = entry;
       form = std::make_shared<GraphForm>(source->module(), options);
     }
-    const std::vector<std::size_t> known = operands_known_to_tapes(operands, marks);
-    std::shared_ptr<const GraphForm::Opened> opened;
-    if (!known.empty() && form->has_float_results()) opened = form->opened(known);
+    const auto opened = form->opened(operands_known_to_tapes(operands, marks));
     std::shared_ptr<OpenGradient> open;
     std::vector<Value> results;
     run([&](const RunOptions& options) {
-      open.reset();
-      if (opened != nullptr) {
-        try {
-          open = form->open(*opened, operands, options);
-          results = open->results(*options.cancel);
-          return;
-        } catch (const RunError& error) {
-          open.reset();
-          if (error.fault() != Fault::MaxFrames && error.fault() != Fault::MaxBytes) throw;
-        }  // without its frames, which it keeps for the gradient, the call may be within its budgets
-      }
-      results = program->run(std::span<const Value>(operands).first(arguments), options).values;
+      open = opened != nullptr ? form->open(*opened, operands, options, results) : nullptr;
+      if (open == nullptr)
+        results = program->run(std::span<const Value>(operands).first(arguments), options).values;
     });
     const std::vector<EagerTensor> seen = seen_by_tapes(form, operands, marks, results, std::move(open));
     snapshot.give_marks(seen);

@@ -137,11 +137,8 @@ std::vector<Value> GraphForm::chosen(std::span<const Value> operands,
   return values;
 }
 
-bool GraphForm::has_float_results() const {
-  return !ir::float_results(function()).empty();
-}
-
 std::shared_ptr<const GraphForm::Opened> GraphForm::opened(const std::vector<std::size_t>& numbers) {
+  if (numbers.empty() || ir::float_results(function()).empty()) return nullptr;
   const auto known = opened_.find(numbers);
   if (known != opened_.end()) return known->second;
   std::shared_ptr<const Opened> made;
@@ -180,15 +177,23 @@ GraphForm::Opened GraphForm::compile_opened(const std::vector<std::size_t>& numb
 }
 
 std::shared_ptr<OpenGradient> GraphForm::open(const Opened& form, std::span<const Value> operands,
-                                              RunOptions options) const {
+                                              const RunOptions& options, std::vector<Value>& results) const {
   std::unique_ptr<Gradients> sums;
   if (!form.summed.empty()) sums = std::make_unique<Gradients>(form.summed);
   const std::vector<Value> learned = chosen(operands, learned_);
-  options.parameters = learned;
-  options.gradients = sums.get();
-  options.cancel = nullptr;  // it lives longer than the call
-  OpenRun run = form.program->open(chosen(operands, arguments_), std::move(options));
-  return std::make_shared<OpenGradient>(std::move(run), form.form, std::move(sums));
+  RunOptions own = options;
+  own.parameters = learned;
+  own.gradients = sums.get();
+  own.cancel = nullptr;  // it lives longer than the call
+  OpenRun run = form.program->open(chosen(operands, arguments_), std::move(own));
+  auto open = std::make_shared<OpenGradient>(std::move(run), form.form, std::move(sums));
+  try {
+    results = open->results(*options.cancel);
+    return open;
+  } catch (const RunError& error) {
+    if (error.fault() != Fault::MaxFrames && error.fault() != Fault::MaxBytes) throw;
+    return nullptr;
+  }
 }
 
 std::vector<EagerTensor> seen_by_tapes(const std::shared_ptr<GraphForm>& form,

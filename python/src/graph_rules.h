@@ -64,19 +64,19 @@ class GraphForm {
   std::shared_ptr<GraphForm> gradient(const std::vector<std::size_t>& numbers);
   /// Without the interpreter's lock.
   std::vector<Value> run(std::span<const Value> operands);
-  /// Whether some results hold floats, of which alone there are gradients.
-  bool has_float_results() const;
   /// What calls run that give gradients by certain operands later.
   struct Opened {
     std::shared_ptr<const Program> program;
     OpenGradient::Form form;
     std::vector<graph::Parameter> summed{};  ///< parameters whose gradients are in sums
   };
-  /// For the operands with these numbers. With the interpreter's lock.
+  /// For the operands with these numbers; null where there are none, or no results of floats, of which alone
+  /// there are gradients. With the interpreter's lock.
   std::shared_ptr<const Opened> opened(const std::vector<std::size_t>& numbers);
-  /// Begins a call. Without the interpreter's lock. The pool of the options must live as long.
+  /// Begins a call, which gives the results of the function; null where it is not within the budgets of the
+  /// options with what it keeps. Without the interpreter's lock. The pool of the options must live as long.
   std::shared_ptr<OpenGradient> open(const Opened& opened, std::span<const Value> operands,
-                                     RunOptions options) const;
+                                     const RunOptions& options, std::vector<Value>& results) const;
 
  private:
   GraphForm() = default;
