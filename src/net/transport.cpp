@@ -327,8 +327,9 @@ void Transport::tick() {
   }
 }
 
-/// MPI moves what is larger than a few packets only while both sides call it, so where something moves, signs
-/// of life alone would be too rare. Where nothing does, each look costs what is computed meanwhile.
+/// Where large packets move only while both sides call the link, signs of life alone would be too rare as
+/// long as something moves. Else each look costs what is computed meanwhile, and more where it brings the
+/// scheduler to move what computes to another core.
 std::chrono::nanoseconds Transport::keep_alive() {
   constexpr std::chrono::milliseconds kShortest(1);
   constexpr std::chrono::milliseconds kLongest(16);
@@ -342,7 +343,7 @@ std::chrono::nanoseconds Transport::keep_alive() {
   tick();
   const bool has_arrived = inbox_.size() > known || joined_ != had_joined;
   if (has_arrived) wake();  // who waits for the link would not find it there any more
-  looks_after_ = has_arrived || !link_.all_sent()
+  looks_after_ = (has_arrived && link_.moves_in_pieces()) || !link_.all_sent()
                      ? kShortest
                      : std::clamp<std::chrono::nanoseconds>(2 * looks_after_, kShortest, longest);
   return looks_after_;
