@@ -95,6 +95,8 @@ class Link {
   virtual bool receive(Arrival& arrival) = 0;
   /// Whether all packets have left this process.
   virtual bool all_sent() = 0;
+  /// Whether large packets move piece by piece, each time that sender and receiver both call the link.
+  virtual bool moves_in_pieces() const { return false; }
   /// Returns when a packet may have arrived, at the latest after `most`. `idle` is for how long nothing has
   /// come.
   virtual void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) = 0;

@@ -327,8 +327,9 @@ void Transport::tick() {
   }
 }
 
-/// MPI moves what is larger than a few packets only while both sides call it, so where something moves, signs
-/// of life alone would be too rare. Where nothing does, each look costs what is computed meanwhile.
+/// Where large packets move only while both sides call the link, signs of life alone would be too rare as
+/// long as something moves. Else each look costs what is computed meanwhile, and more where it brings the
+/// scheduler to move what computes to another core.
 std::chrono::nanoseconds Transport::keep_alive() {
   constexpr std::chrono::milliseconds kShortest(1);
   constexpr std::chrono::milliseconds kLongest(16);
@@ -342,7 +343,7 @@ std::chrono::nanoseconds Transport::keep_alive() {
   tick();
   const bool has_arrived = inbox_.size() > known || joined_ != had_joined;
   if (has_arrived) wake();  // who waits for the link would not find it there any more
-  looks_after_ = has_arrived || !link_.all_sent()
+  looks_after_ = (has_arrived && link_.moves_in_pieces()) || !link_.all_sent()
                      ? kShortest
                      : std::clamp<std::chrono::nanoseconds>(2 * looks_after_, kShortest, longest);
   return looks_after_;
@@ -466,58 +467,6 @@ void Transport::wait(std::chrono::nanoseconds most) {
     }
     link_.wait(idle, std::min(most - idle, options_.longest_silence / 5));
   }
-}
-
-/// Returns whether all is over.
-bool Transport::finish_wave(const EndingReport& report) {
-  if (!waves_.take(report)) return false;
-  ended_ = true;
-  control_all(Kind::End, {});
-  return true;
-}
-
-void Transport::advance_ending() {
-  if (self_ != 0) {
-    const std::optional<EndingReport> report = answers_.answer(sent_, handled_);
-    if (!report) return;
-    ByteWriter body;
-    body.number(report->wave);
-    body.number(report->sent);
-    body.number(report->handled);
-    return control(0, Kind::Report, body);
-  }
-  while (!ended_) {
-    const std::optional<uint32_t> wave = waves_.next_wave();
-    if (!wave) return;
-    ByteWriter body;
-    body.number(*wave);
-    control_all(Kind::Wave, body);
-    finish_wave({*wave, sent_, handled_});
-  }
-}
-
-bool Transport::try_end() {
-  const std::lock_guard lock(mutex_);
-  throw_if_failed();
-  for (int i = 0; i < size_; ++i) close_open(i);
-  pull();
-  tick();
-  throw_if_failed();
-  if (!has_messages() && !ended_) advance_ending();
-  return ended_;
-}
-
-void Transport::end(const OnMessage& on_message) {
-  while (!try_end()) {
-    if (poll(on_message) == 0) wait(std::chrono::milliseconds(1));
-  }
-}
-
-void Transport::close() {
-  const std::lock_guard lock(mutex_);
-  const std::chrono::nanoseconds begin = link_.now();
-  while (!link_.all_sent()) link_.wait(link_.now() - begin, std::chrono::milliseconds(1));
-  link_.close();
 }
 
 }  // namespace hiaton::net

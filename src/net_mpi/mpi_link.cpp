@@ -146,6 +146,8 @@ class MpiLink : public Link {
     return sends_.empty();
   }
 
+  bool moves_in_pieces() const override { return !shares_all_memory_; }
+
   void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) override {
     if (idle < kSpins) return;
     const bool is_large_under_way = is_receiving_large_.load(std::memory_order_relaxed) ||
@@ -231,6 +233,9 @@ class MpiLink : public Link {
       check(MPI_Alltoall(reads.data(), 1, MPI_CHAR, is_read_by.data(), 1, MPI_CHAR, machine));
       for (std::size_t i = 0; i < all_count; ++i)
         reads_own_memory_[static_cast<std::size_t>(all[i].process)] = is_read_by[i] != 0;
+      shares_all_memory_ = memory != nullptr && count == size_;
+      for (std::size_t i = 0; i < all_count; ++i)
+        shares_all_memory_ &= all[i].process == self_ || (reads[i] != 0 && is_read_by[i] != 0);
       if (memory != nullptr) own_packets_ = std::make_unique<SharedPackets>(std::move(memory));
     }
     MPI_Comm_free(&machine);
@@ -328,6 +333,7 @@ class MpiLink : public Link {
   std::unique_ptr<SharedPackets> own_packets_;  ///< null: no other process reads memory of this one
   std::vector<bool> reads_own_memory_;          ///< by process
   std::vector<std::shared_ptr<SharedMemory>> memory_of_others_;  ///< by process; null: cannot be read
+  bool shares_all_memory_ = false;  ///< each other process reads that of this one, and this one theirs
   std::deque<Transfer> sends_;
   std::deque<Transfer> receives_;
   Transfer incoming_;
