@@ -234,6 +234,7 @@ std::string python_name_of(std::string_view name);
 
 void bind_graphs(nb::module_& m);
 void bind_graph_calls(nb::module_& m);
+void bind_learned(nb::module_& m);
 void bind_distributed(nb::module_& m);
 
 }  // namespace hiaton::python

@@ -20,5 +20,6 @@ NB_MODULE(_core, m) {
   hiaton::python::bind_forks(m);
   hiaton::python::bind_graphs(m);
   hiaton::python::bind_graph_calls(m);
+  hiaton::python::bind_learned(m);
   hiaton::python::bind_distributed(m);
 }
