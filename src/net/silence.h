@@ -24,6 +24,13 @@ class Silence {
   bool is_lost(Time now) const { return now - heard_ > longest_; }
   Time lasts(Time now) const { return now - heard_; }
 
+  /// Whether a process that looked last at `before`, and looks again `now`, did not run in between: it was
+  /// stopped, or its machine slept. It has heard nobody because of that, so what it watches has all its time
+  /// again.
+  static bool was_asleep(Time longest, Time before, Time now) {
+    return now - before > std::max<Time>(longest / 2, std::chrono::seconds(1));
+  }
+
  private:
   Time longest_;
   Time heard_;

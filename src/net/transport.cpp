@@ -34,8 +34,13 @@ constexpr uint32_t kSwappedMagic = 0x4869744E;
 }  // namespace
 
 Transport::Transport(Link& link, const Options& options)
-    : link_(link), self_(link.self()), size_(link.size()), options_(options), waves_(size_) {
-  const Silence silence(options.longest_silence, link_.now());
+    : link_(link),
+      self_(link.self()),
+      size_(link.size()),
+      options_(options),
+      waves_(size_),
+      looked_(link.now()) {
+  const Silence silence(options.longest_silence, looked_);
   for (int i = 0; i < size_; ++i) {
     Peer& peer = peers_.emplace_back(options.window, silence);
     peer.name = fmt::format("process {} ({})", i, link_.host(i));
@@ -315,9 +320,12 @@ void Transport::fail(const std::string& message) noexcept {
 /// Returns credits, tells who watches this process that it lives, and looks for who says nothing.
 void Transport::tick() {
   const std::chrono::nanoseconds now = link_.now();
+  const bool was_asleep = Silence::was_asleep(options_.longest_silence, looked_, now);
+  looked_ = now;
   for (int i = 0; i < size_; ++i) {
     if (i == self_) continue;
-    const Peer& other = peer(i);
+    Peer& other = peer(i);
+    if (was_asleep) other.silence.heard(now);
     const bool speaks = is_watched(i) && other.silence.must_send(now);
     if (other.credits.must_return() || speaks) control(i, Kind::Credits, {});
     if (is_watched(i) && !ended_ && other.silence.is_lost(now)) {

@@ -244,6 +244,7 @@ class Transport {
   uint32_t runs_ = 0;
   std::atomic<bool> is_woken_{false};
   std::chrono::nanoseconds looks_after_{0};  ///< the latest result of keep_alive()
+  std::chrono::nanoseconds looked_;          ///< when tick() was called last
 };
 
 /// Messages that have come while their receiver waited for others.

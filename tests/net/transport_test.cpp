@@ -190,9 +190,31 @@ TEST(SimulatedTransport, ALinkThatIsCutIsNoticedAtBothEnds) {
   Simulated simulated(2, Delivery::InOrder, 5, {.longest_silence = 2s});
   simulated.join_all();
   simulated.network.cut(0, 1);
-  simulated.network.pass(3s);
+  for (int i = 0; i < 2; ++i) {
+    simulated.network.pass(900ms);
+    EXPECT_EQ(failure_of(simulated[0]), "none");
+    EXPECT_EQ(failure_of(simulated[1]), "none");
+  }
+  simulated.network.pass(900ms);
   EXPECT_THAT(failure_of(simulated[0]), HasSubstr("process 1 (node1) was killed or cannot be reached"));
   EXPECT_THAT(failure_of(simulated[1]), HasSubstr("process 0 (node0) was killed or cannot be reached"));
+}
+
+TEST(SimulatedTransport, WhoWasStoppedDoesNotTakeTheOthersForLost) {
+  Simulated simulated(3, Delivery::Random, 5, {.longest_silence = 10s});
+  simulated.join_all();
+  simulated.network.pass(60s);  // all of them, as by Ctrl-Z
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(failure_of(simulated[i]), "none");
+  simulated.network.lose(2);  // from now on the others wait as long as ever
+  int seconds = 0;
+  for (; failure_of(simulated[0]) == "none" && seconds < 60; ++seconds) {
+    simulated.network.pass(1s);
+    while (simulated.network.deliver()) {
+    }
+    simulated[1].keep_alive();
+  }
+  EXPECT_GE(seconds, 9);
+  EXPECT_LE(seconds, 13);
 }
 
 TEST(SimulatedTransport, ProcessesThatComputeLongButLiveAreNotLost) {
