@@ -3,9 +3,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hiaton/engine.h"
 #include "hiaton/train.h"
+#include "hiaton/trees.h"
 
 namespace hiaton::train {
 
