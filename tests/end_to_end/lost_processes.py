@@ -67,7 +67,7 @@ class Lost(LaunchedTest):
                                ("SIGTERM", lambda process: process.send_signal(signal.SIGTERM))):
                 out = f"{self.directory.name}/{mpi}_{name}"
                 process = subprocess.Popen(
-                    [HIATON, "train", MODEL, "--train-trees=4000", "--dev-trees=10", "--batch=4000", "--epochs=1000", "--size=d=200",
+                    [HIATON, "train", MODEL, "--train-trees=8000", "--dev-trees=10", "--batch=8000", "--epochs=1000", "--size=d=200",
                      "--hosts=localhost:2", "--out", out], cwd=ROOT, env=environment, text=True, stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
                 deadline = time.monotonic() + 60
