@@ -236,10 +236,6 @@ void run_placed_all(const Graph& graph, Examples& examples, const RunOptions& op
   run_placed_flow(*entry.graph, entry.flow_plan, *entry.codecs, entry.workers, examples, {}, options);
 }
 
-}  // namespace
-
-namespace {
-
 const FunctionSet& direct_functions(const Graph& graph, std::size_t examples, const RunOptions& options,
                                     PlanCache& plans) {
   if (options.executor != Executor::Production) return plans.no_functions(graph);
@@ -265,8 +261,8 @@ std::unique_ptr<PhasedRun> open_production(const Graph& graph, const RunOptions&
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   if (is_spread(graph, options)) return run_placed_all(graph, examples, options, plans);
   const bool shared_out = DirectRuns::are_shared_out(examples, options);
-  std::optional<RunOptions>
-      alone;  // where it is needed: to copy options takes as long as parts of small runs
+  // Made where it is needed alone: to copy options takes as long as parts of small runs.
+  std::optional<RunOptions> alone;
   if (shared_out) alone.emplace(options).workers = 1;
   const FunctionSet& functions = direct_functions(graph, examples.size(), options, plans);
   const PlanCache::Entry* direct = direct_entry(graph, functions, alone ? *alone : options, plans);
