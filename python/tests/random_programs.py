@@ -82,7 +82,8 @@ class Programs:
         if kind == 7:
             return f"({a()} if {self.boolean(scope, depth - 1)} else {a()})"
         if kind == 8:
-            return f"abs({a()})"
+            f = self.floating(scope, depth - 1)
+            return pick(f"abs({a()})", f"math.gcd({a()}, {a()})", f"math.{pick('floor', 'ceil', 'trunc')}({f})")
         if kind == 9:
             return f"(-{a()})"
         if kind == 10 and scope["list"]:
@@ -131,7 +132,14 @@ class Programs:
         i = lambda: self.integer(scope, depth - 1)  # noqa: E731
         return self.pick(f"({a()} {self.pick('+', '-', '*', '/')} {self.pick(a(), i())})", f"({i()} / {i()})",
                          f"float({i()})", f"abs({a()})", f"({a()} {self.pick('//', '%')} {a()})",
-                         f"max({a()}, {a()})", f"({a()} if {self.boolean(scope, depth - 1)} else {a()})")
+                         f"max({a()}, {a()})", f"({a()} if {self.boolean(scope, depth - 1)} else {a()})", self.mathematical(a, i))
+
+    def mathematical(self, a, i):
+        """A function of the module math. `a`, `i`: make operands that are floats, and integers."""
+        one, two, safe = self.pick("cos", "exp", "log", "sinh", "sqrt", "asin"), self.pick("atan2", "fmod", "pow"), \
+            self.pick("sin", "tanh", "erf")
+        return self.pick(f"math.{one}({a()})", f"math.{two}({a()}, {a()})", f"math.{safe}({i()})", f"math.{safe}({a()})",
+                         f"math.log1p(abs({a()}))")
 
     def boolean(self, scope, depth):
         a = lambda: self.integer(scope, depth - 1)  # noqa: E731
@@ -409,7 +417,7 @@ class Programs:
             scope["int"] = [*scope["int"], "g0"]
 
     def text(self):
-        self.lines = ["from random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
+        self.lines = ["import math\n\nfrom random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")

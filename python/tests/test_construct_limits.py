@@ -7,6 +7,14 @@ import warnings
 import pytest
 
 import hiaton as hia
+from hiaton.function import frame
+
+
+def test_parts_of_the_converter_share_no_name():
+    seen = {}
+    for part in frame.Frame.__mro__[:-1]:
+        for name in vars(part):
+            assert name.startswith("__") or seen.setdefault(name, part) is part, (name, part, seen[name])
 
 
 def test_rows_of_tensors():

@@ -45,6 +45,15 @@ Var sinh_gradient(const GradientQuestion& q) {
 Var cosh_gradient(const GradientQuestion& q) {
   return q.gradient * apply(q, "sinh", {first(q)});
 }
+Var asinh_gradient(const GradientQuestion& q) {
+  return q.gradient / apply(q, "sqrt", {square(first(q)) + 1.0});
+}
+Var acosh_gradient(const GradientQuestion& q) {
+  return q.gradient / (apply(q, "sqrt", {first(q) - 1.0}) * apply(q, "sqrt", {first(q) + 1.0}));
+}
+Var atanh_gradient(const GradientQuestion& q) {
+  return q.gradient / (1.0 - square(first(q)));
+}
 Var tanh_gradient_of(const GradientQuestion& q) {
   return apply(q, "tanh_gradient", {q.result, q.gradient});
 }
@@ -53,6 +62,12 @@ Var expm1_gradient(const GradientQuestion& q) {
 }
 Var log1p_gradient(const GradientQuestion& q) {
   return q.gradient / (first(q) + 1.0);
+}
+Var log2_gradient(const GradientQuestion& q) {
+  return q.gradient * std::numbers::log2e / first(q);
+}
+Var log10_gradient(const GradientQuestion& q) {
+  return q.gradient * std::numbers::log10e / first(q);
 }
 Var rsqrt_gradient(const GradientQuestion& q) {
   return q.gradient * -0.5 * q.result / first(q);
@@ -142,6 +157,28 @@ std::span<const OpDef> math() {
           .gradient = by_operand<log1p_gradient>,
           .fusion = Fusion::Elementwise,
           .samples = {{{0.0}, 0.0}, {{1e-20}, 1e-20}},
+      },
+      {
+          .name = "log2",
+          .doc = "The logarithm to base 2; -inf for 0, NaN for negative numbers.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Log2, float, double>(),
+          .tensor_kernel = pointwise,
+          .gradient = by_operand<log2_gradient>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{8.0}, 3.0}},
+      },
+      {
+          .name = "log10",
+          .doc = "The logarithm to base 10; -inf for 0, NaN for negative numbers.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Log10, float, double>(),
+          .tensor_kernel = pointwise,
+          .gradient = by_operand<log10_gradient>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{1000.0}, 3.0}},
       },
       {
           .name = "rsqrt",
@@ -251,6 +288,39 @@ std::span<const OpDef> math() {
           .tensor_kernel = vector_unary<UnaryFunction::Tanh>,
           .line_kernel = unary_lines<UnaryFunction::Tanh>,
           .gradient = by_operand<tanh_gradient_of>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.0}, 0.0}},
+      },
+      {
+          .name = "asinh",
+          .doc = "The inverse hyperbolic sine.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Asinh, float, double>(),
+          .tensor_kernel = pointwise,
+          .gradient = by_operand<asinh_gradient>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.0}, 0.0}},
+      },
+      {
+          .name = "acosh",
+          .doc = "The inverse hyperbolic cosine, from 0 on; NaN for numbers below 1.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Acosh, float, double>(),
+          .tensor_kernel = pointwise,
+          .gradient = by_operand<acosh_gradient>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{1.0}, 0.0}},
+      },
+      {
+          .name = "atanh",
+          .doc = "The inverse hyperbolic tangent; infinite for 1 and -1, NaN for numbers beyond.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Atanh, float, double>(),
+          .tensor_kernel = pointwise,
+          .gradient = by_operand<atanh_gradient>,
           .fusion = Fusion::Elementwise,
           .samples = {{{0.0}, 0.0}},
       },

@@ -159,11 +159,13 @@ double floor_div(double a, double b) {
 
 std::optional<Outcome> on_floats(std::string_view op, const std::vector<Value>& operands) {
   static const std::map<std::string_view, double (*)(double)> kUnary = {
-      {"sqrt", std::sqrt},   {"exp", std::exp},   {"log", std::log},     {"sin", std::sin},
-      {"cos", std::cos},     {"tan", std::tan},   {"asin", std::asin},   {"acos", std::acos},
-      {"atan", std::atan},   {"sinh", std::sinh}, {"cosh", std::cosh},   {"tanh", std::tanh},
-      {"floor", std::floor}, {"ceil", std::ceil}, {"round", std::round}, {"trunc", std::trunc},
-      {"abs", std::fabs},    {"erf", std::erf},   {"expm1", std::expm1}, {"log1p", std::log1p}};
+      {"sqrt", std::sqrt},   {"exp", std::exp},     {"log", std::log},     {"sin", std::sin},
+      {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
+      {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
+      {"floor", std::floor}, {"ceil", std::ceil},   {"round", std::round}, {"trunc", std::trunc},
+      {"abs", std::fabs},    {"erf", std::erf},     {"expm1", std::expm1}, {"log1p", std::log1p},
+      {"log2", std::log2},   {"log10", std::log10}, {"asinh", std::asinh}, {"acosh", std::acosh},
+      {"atanh", std::atanh}};
   const DType type = operands[0].dtype();
   const double a = double_of(operands[0]);
   if (const auto found = kUnary.find(op); found != kUnary.end()) return floating(type, found->second(a));
@@ -251,9 +253,9 @@ bool near(Float a, Float b, Float units) {
 
 bool is_exact(std::string_view op) {
   static constexpr std::string_view kLibrary[] = {
-      "exp",   "log",   "sin",   "cos",  "tan",      "asin",      "acos",     "atan",
-      "sinh",  "cosh",  "tanh",  "pow",  "atan2",    "rem",       "sigmoid",  "erf",
-      "expm1", "log1p", "rsqrt", "gelu", "softplus", "floor_div", "floor_mod"};
+      "exp",   "log",   "sin",   "cos",   "tan",     "asin",     "acos",      "atan",     "sinh", "cosh",
+      "tanh",  "pow",   "atan2", "rem",   "sigmoid", "erf",      "expm1",     "log1p",    "log2", "log10",
+      "asinh", "acosh", "atanh", "rsqrt", "gelu",    "softplus", "floor_div", "floor_mod"};
   for (std::string_view name : kLibrary) {
     if (name == op) return false;
   }

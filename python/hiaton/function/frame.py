@@ -13,6 +13,7 @@ from hiaton.function.folds import Folds
 from hiaton.function.lists import Lists
 from hiaton.function.loops import Loops
 from hiaton.function.managers import Managers
+from hiaton.function.math_functions import MathFunctions
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.patterns import Patterns
@@ -33,7 +34,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds, Managers,
-            Speculation, State, Sums):
+            MathFunctions, Speculation, State, Sums):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

@@ -28,6 +28,33 @@ def float_floor(a, b, rest):
     return whole + 1.0 if quotient - whole > 0.5 else whole
 
 
+def gcd(a, b):
+    a, b = abs(a), abs(b)
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def isqrt(n):
+    if n < 0:
+        raise ValueError("a negative number")
+    root = int(math.sqrt(n))
+    while root * root > n:
+        root -= 1
+    while (root + 1) * (root + 1) <= n:
+        root += 1
+    return root
+
+
+def factorial(n):
+    if n < 0:
+        raise ValueError("a negative number")
+    result = 1
+    for factor in range(2, n + 1):
+        result = result * factor
+    return result
+
+
 def joined(a, b):
     made = []
     for x in a:

@@ -1,0 +1,71 @@
+"""Functions of Python's module math on numbers: their results have the bits that Python gives, where that raises no error."""
+
+import math
+
+from hiaton.function.types import FLOAT, INT, Const, Scalar, Value, is_number
+
+_OPERATIONS = {  # by function: the operation on f64 that computes it
+    getattr(math, name): name for name in (
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "erf", "exp", "expm1", "log10", "log1p",
+        "log2", "pow", "sin", "sinh", "sqrt", "tan", "tanh")} | {math.fabs: "abs", math.fmod: "rem"}
+_TESTS = {math.isnan: "is_nan", math.isinf: "is_inf", math.isfinite: "is_finite"}
+_WHOLE = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
+_FACTORS = {math.degrees: 180.0 / math.pi, math.radians: math.pi / 180.0}
+_OF_INTEGERS = {math.gcd: "gcd", math.isqrt: "isqrt", math.factorial: "factorial"}  # by function: the one of the prelude
+_ON_TENSORS = {**_OPERATIONS, **_TESTS, **_WHOLE, math.log: "log"}
+_TWO_OPERANDS = (math.atan2, math.fmod, math.pow)
+
+MATH_FUNCTIONS = (*_OPERATIONS, *_TESTS, *_WHOLE, *_FACTORS, *_OF_INTEGERS, math.log)
+
+
+class MathFunctions:
+    def call_math(self, function, values):
+        values = [self.operand(value) for value in values]
+        if all(is_number(value.type) for value in values):
+            return self._constant_call(function, *values)
+        for value in values:
+            if not is_number(value.type) and not isinstance(value.type, Scalar):
+                on_tensors = f", or a tensor to hia.{_ON_TENSORS[function]}" if function in _ON_TENSORS else ""
+                self.refuse(f"math.{function.__name__} of {value.type} cannot be converted; give a number{on_tensors}")
+        if function in _OF_INTEGERS:
+            return self._of_integers(function, values)
+        if function is math.log:
+            return self._logarithm(values)
+        if len(values) != (2 if function in _TWO_OPERANDS else 1):
+            self.fail()
+        if function in _WHOLE:
+            return self._whole(_WHOLE[function], values[0])
+        operands = [self.as_kind(value, float) for value in values]
+        if function in _TESTS:
+            return self.scalar(bool, self.op(_TESTS[function], *operands))
+        operands = [self.finite(operand) for operand in operands]
+        if function in _FACTORS:
+            return self._finite_float("mul", *operands, self.constant(_FACTORS[function], "f64"))
+        return self._finite_float(_OPERATIONS[function], *operands)
+
+    def _finite_float(self, operation, *operands):
+        return self.scalar(float, self.finite(self.op(operation, *operands)))
+
+    def _logarithm(self, values):
+        if len(values) not in (1, 2):
+            self.fail()
+        logarithms = [self._finite_float("log", self.finite(self.as_kind(value, float))) for value in values]
+        return logarithms[0] if len(values) == 1 else self.binary("Div", *logarithms)
+
+    def _whole(self, operation, value):
+        if value.type == FLOAT:
+            return self.scalar(int, self.op("i64", self.op(operation, value.ids[0])))
+        return self.scalar(int, self.as_kind(value, int))
+
+    def _of_integers(self, function, values):
+        if any(self.kind_of(value.type) is float for value in values):
+            self.fail()
+        integers = [Value(INT, (self.as_kind(value, int),)) for value in values]
+        if function is math.gcd:
+            found = Value(Const(0))
+            for integer in integers:
+                found = self.call_prelude("gcd", [found, integer])
+            return found
+        if len(integers) != 1:
+            self.fail()
+        return self.call_prelude(_OF_INTEGERS[function], integers)

@@ -1,0 +1,110 @@
+"""Functions of the module math in graphs: the bits of Python, and its errors."""
+
+import math
+import random
+import struct
+
+import pytest
+
+import hiaton as hia
+
+EDGES = [-2.5, -1.0, -0.75, -1e-9, -0.0, 0.0, 1e-300, 0.1, 0.5, 1.0, 1.5, 3.0, 20.0, 709.0, 710.0, 1e300]
+ONE = [math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atanh, math.ceil, math.cos, math.cosh, math.degrees, math.erf,
+       math.exp, math.expm1, math.fabs, math.floor, math.isfinite, math.isinf, math.isnan, math.log, math.log10, math.log1p, math.log2,
+       math.radians, math.sin, math.sinh, math.sqrt, math.tan, math.tanh, math.trunc]
+TWO = [math.atan2, math.fmod, math.log, math.pow]
+
+
+def outcome(function, *args):
+    try:
+        found = function(*args)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        return type(error), str(error)
+    return type(found), struct.pack("d", found) if isinstance(found, float) else found
+
+
+def below_calls(function):
+    """A function of Python that calls it three levels deep in a recursion."""
+    def main(n, *args):
+        return main(n - 1, *args) if n else function(*args)
+    return main
+
+
+@pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
+@pytest.mark.parametrize("function", ONE, ids=lambda f: f.__name__)
+def test_functions_of_one_number(function):
+    some = random.Random(function.__name__)
+    main = below_calls(function)
+    graph = hia.function(main)
+    for x in EDGES + [7, -3, True] + [some.uniform(-2, 2) for _ in range(100)] + [some.uniform(0, 60) for _ in range(100)]:
+        assert outcome(graph, 3, x) == outcome(main, 3, x), x
+    assert sum(made.hits for made in graph._graphs) > 30, graph.report()
+
+
+@pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
+@pytest.mark.parametrize("function", TWO, ids=lambda f: f.__name__)
+def test_functions_of_two_numbers(function):
+    some = random.Random(function.__name__)
+    main = below_calls(function)
+    graph = hia.function(main)
+    pairs = [(x, y) for x in EDGES for y in EDGES] + [(some.uniform(0, 9), some.uniform(0, 9)) for _ in range(100)]
+    for pair in pairs:
+        assert outcome(graph, 3, *pair) == outcome(main, 3, *pair), pair
+    for pair in [(7, 2), (7, 2.5), (0.5, 3), (True, 2)]:
+        assert outcome(hia.function(main), 3, *pair) == outcome(main, 3, *pair), pair
+    assert sum(made.hits for made in graph._graphs) > 100, graph.report()
+
+
+@pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
+def test_functions_of_integers():
+    def integers(a, b):
+        return math.gcd(a, b), math.gcd(a), math.gcd(a, b, 12), math.isqrt(a), math.factorial(b)
+
+    graph = hia.function(integers)
+    for pair in [(12, 18), (0, 0), (10**12 + 39, 7), (2**62 - 1, 20), (2**62, 3), (2**70, 1), (5, 25), (-4, 2), (4, -2), (9.0, 2), (16, True)]:
+        assert outcome(graph, *pair) == outcome(integers, *pair), pair
+    assert sum(made.hits for made in graph._graphs) >= 5, graph.report()
+
+
+def test_wrong_numbers_of_arguments_raise_what_python_raises():
+    for function, args in [(math.sin, (1.0, 2.0)), (math.atan2, (1.0,)), (math.log, (1.0, 2.0, 3.0)), (math.isqrt, (1, 2))]:
+        main = below_calls(function)
+        with pytest.warns(hia.FallbackWarning):
+            assert outcome(hia.function(main), 1, *args) == outcome(main, 1, *args)
+
+
+def test_what_is_no_number_is_refused_with_a_way_out():
+    @hia.function(strict=True)
+    def sine(x):
+        return math.sin(x)
+
+    with pytest.raises(hia.ConversionError, match=r"math\.sin of .* cannot be converted; .*hia\.sin"):
+        sine(hia.tensor([1.0, 2.0]))
+
+
+def test_gradients():
+    def slope(x):
+        return math.exp(math.sin(x)) * math.log(x) + math.atan2(x, 2.0)
+
+    x = 1.25
+    expected = math.exp(math.sin(x)) * (math.cos(x) * math.log(x) + 1 / x) + 2 / (4 + x * x)
+    assert hia.grad(slope)(x) == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_adaptive_integral_is_one_graph():
+    def wave(x):
+        return math.sin(x) * math.exp(-x)
+
+    def simpson(a, b, fa, fb, eps):
+        m = (a + b) / 2
+        fm, left, right = wave(m), wave((a + m) / 2), wave((m + b) / 2)
+        whole = (b - a) * (fa + 4 * fm + fb) / 6
+        halves = (m - a) * (fa + 4 * left + fm) / 6 + (b - m) * (fm + 4 * right + fb) / 6
+        if abs(halves - whole) < eps:
+            return halves
+        return simpson(a, m, fa, fm, eps / 2) + simpson(m, b, fm, fb, eps / 2)
+
+    args = (0.0, 3.0, wave(0.0), wave(3.0), 1e-9)
+    graph = hia.function(simpson, strict=True)
+    assert graph(*args) == simpson(*args)
+    assert "1 conversion" in graph.report()
