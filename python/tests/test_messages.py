@@ -17,7 +17,7 @@ PASSED_ON = {"self.refusal", "str(error)", "self._why_no_more()", "self.left[0]"
 def text_of(node):
     """The text of a message, with its values as '{}'; None where it is not written out."""
     if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else _GROWING if "_GROWS" in ast.unparse(part) else "{}"
+        return "".join(part.value if isinstance(part, ast.Constant) else _GROWING if "GROWS" in ast.unparse(part) else "{}"
                        for part in node.values)
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 

@@ -223,6 +223,7 @@ class Calls:
         return self.chosen(value, lambda one: one == side)
 
     def call_instance(self, instance, values):
+        values = [self.coerce(value, type_) for value, type_ in zip(values, instance.types)]
         ids = [id_ for value in (*values, *self.followed.values()) for id_ in value.ids]
         if instance.result is NEVER:
             self.fail_as(instance)
