@@ -4,11 +4,10 @@ import ast
 import builtins
 import functools
 import inspect
-import math
 import types
 
 from hiaton import _core, pieces
-from hiaton.function import prelude
+from hiaton.function import mathematics, prelude
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
@@ -146,6 +145,12 @@ class Calls:
             if named:
                 self.refuse(f"arguments by name of '{_name_of(target)}' cannot be converted; write them without names")
             return special(*args)
+        if isinstance(target, types.BuiltinFunctionType) and target in mathematics.FUNCTIONS and not named:
+            return self.call_math(target, args)
+        if isinstance(target, functools.partial):
+            fixed = [self.constant_value(value, "an argument of functools.partial") for value in target.args]
+            by_name = {name: self.constant_value(value, name) for name, value in target.keywords.items()}
+            return self.call(Value(Const(target.func)), [*fixed, *args], {**by_name, **named})
         if target is dict and not args:
             return self.dict_of(named)
         if isinstance(target, type):
@@ -377,39 +382,6 @@ class Calls:
             best = self.call_prelude(two, [best, value])
         return best
 
-    def builtin_sqrt(self, value):
-        return self._float_function("sqrt", math.sqrt, value)
-
-    def builtin_floor(self, value):
-        return self._rounded("floor", math.floor, value)
-
-    def builtin_ceil(self, value):
-        return self._rounded("ceil", math.ceil, value)
-
-    def builtin_isnan(self, value):
-        if is_number(value.type):
-            return self._constant_call(math.isnan, value)
-        x = self.as_kind(self.operand(value), float)
-        return self.scalar(bool, self.op("ne", x, x))
-
-    def _rounded(self, name, function, value):
-        value = self.operand(value)
-        if is_number(value.type):
-            return self._constant_call(function, value)
-        if value.type == FLOAT:
-            return self.scalar(int, self.op("i64", self.op(name, value.ids[0])))
-        if isinstance(value.type, Scalar):
-            return self.scalar(int, self.as_kind(value, int))
-        self.refuse(f"math.{name} of {value.type} cannot be converted; give a number, or a tensor to hia.{name}")
-
-    def _float_function(self, name, function, value):
-        value = self.operand(value)
-        if is_number(value.type):
-            return self._constant_call(function, value)
-        if not isinstance(value.type, Scalar):
-            self.refuse(f"math.{name} of {value.type} cannot be converted; hia.{name} takes tensors")
-        return self.scalar(float, self.finite(self.op(name, self.finite(self.as_kind(value, float)))))
-
 
 def _name_of(target):
     return getattr(target, "__name__", None) or type(target).__name__
@@ -424,8 +396,8 @@ class _Functions(list):
 
 @functools.cache
 def _builtin_functions():
-    return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, math.sqrt, math.floor,
-                       math.ceil, math.isnan, builtins.int, builtins.float, builtins.bool])
+    return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, builtins.int, builtins.float,
+                       builtins.bool])
 
 
 @functools.cache

@@ -5,6 +5,8 @@ import inspect
 import types
 import warnings
 
+import numpy
+
 from hiaton import _core, programs, tape, tensors
 from hiaton.function import ConversionError, GraphCallable, prelude
 from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany, plain_count
@@ -60,6 +62,9 @@ class Converted(Conversions):
         self._warned = False
 
     def _call(self, args, named, **how):
+        if any(isinstance(value, numpy.ndarray) for value in (*args, *named.values())):
+            args = tuple(map(_as_tensor, args))
+            named = {name: _as_tensor(value) for name, value in named.items()}
         values = (*self._receiver, *args)
         if named or len(values) != self._count:
             bound = self._signature.bind(*values, **named)
@@ -136,6 +141,11 @@ class Converted(Conversions):
         if not self._has_aux:
             return made
         return made.items[0] if isinstance(made, Tup) else made[0] if isinstance(made, tuple) and len(made) == 2 else None
+
+
+def _as_tensor(value):
+    """An array of NumPy as a tensor, which shares its memory where it can."""
+    return tensors.asarray(value) if isinstance(value, numpy.ndarray) else value
 
 
 def _is_tensor(made):
