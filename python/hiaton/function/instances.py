@@ -43,7 +43,8 @@ class Instances:
     def instance_of(self, function, types, is_entry=False):
         """The instance of a function of Python, which has a parameter for each type."""
         self.guard_code(function)
-        return self.instance(("function", id(function.__code__), id(function)), function.__name__, types,
+        kind = "recomputed" if getattr(function, "__hiaton_recompute__", False) and not is_entry else "function"
+        return self.instance((kind, id(function.__code__), id(function)), function.__name__, types,
                              lambda frame, values: build_function(frame, function, values), is_entry, parameters_of(function))
 
     def instance(self, key, name, types, build, is_entry=False, parameters=()):
@@ -98,7 +99,8 @@ class Instances:
         name = self.entry if is_entry and self.entry else plain_name(name)
         if name == self.entry and not is_entry:
             name += "_"
-        number = self.builder.declare(name, parameters, self.graph_types(result) or [scalar_type("i64")])
+        number = self.builder.declare(name, parameters, self.graph_types(result) or [scalar_type("i64")],
+                                      key[0] == "recomputed")
         made = Instance(number, name, types, result)
         made.key = key
         self.instances[key] = made

@@ -247,6 +247,8 @@ def place_of(items, value):
 
 
 def count_of(items, value):
+    if value != value:
+        raise ValueError("NaN")  # Python looks whether it is the same object
     n = 0
     for item in items:
         if item == value:
