@@ -71,11 +71,7 @@ class Attention(Model):
 
 
 def dense(gradient, shape):
-    if not isinstance(gradient, hia.RowGrad):
-        return np.zeros(shape) if gradient is None else np.asarray(gradient)
-    made = np.zeros(shape)
-    np.add.at(made, np.asarray(gradient.rows), np.asarray(gradient.values))
-    return made
+    return np.zeros(shape) if gradient is None else np.asarray(gradient)
 
 
 def difference(gradients, others, model):

@@ -38,8 +38,7 @@ class Gradients(programs.Gradients):
         number = self._numbers.get(id(self._parameters[path]), -1)
         if number < 0:
             return tensors.zeros(self._parameters[path].shape, self._parameters[path].dtype)
-        values, rows = self._core.values(number), self._core.rows(number)
-        return values if rows is None else programs.RowGrad(rows, values[rows])
+        return programs.RowGrad.of(self._core.values(number), self._core.rows(number))
 
 
 class Converted(Conversions):
