@@ -4,10 +4,10 @@
 #include <thread>
 
 #include "commands.h"
+#include "hiaton/optimizer.h"
 #include "kernels/gemm.h"
 #include "measure.h"
 #include "train/example_batch.h"
-#include "train/optimizer.h"
 
 namespace hiaton::benchmarks {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hiaton/model.h"
+#include "hiaton/optimizer.h"
 #include "hiaton/train.h"
-#include "train/optimizer.h"
 
 namespace hiaton::benchmarks {
 

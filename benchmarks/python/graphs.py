@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -134,9 +135,10 @@ def _until(package, count, seconds):
     failure = ""
     show_progress(f"unrolled: {package}, at most {seconds} s")
     command = [sys.executable, "-B", str(pathlib.Path(__file__).parent / "unrolled.py"), package, "--trees", str(count)]
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": cache}  # nothing that it compiled before
         try:
-            subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=seconds, check=True)
+            subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=seconds, check=True, env=environment)
         except subprocess.TimeoutExpired:
             pass
         except subprocess.CalledProcessError as error:

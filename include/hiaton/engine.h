@@ -86,7 +86,7 @@ class Program {
   /// Begins a run that takes its arguments, and gives its results, while it goes on: first those for the
   /// first parameters, which may be none. It may outlive the Program. Throws as run() does. Open runs are
   /// data-driven. Where the parameters come in several phases (OpenRun::phases), they run in one process, by
-  /// the executors Production, Flow and Reference, and are not traced.
+  /// the executors Production, Flow and Reference.
   OpenRun open(std::span<const Value> arguments = {}, RunOptions options = {}) const;
   OpenRun open(std::initializer_list<Value> arguments, RunOptions options = {}) const {
     return open(std::span<const Value>(arguments.begin(), arguments.size()), std::move(options));

@@ -31,9 +31,10 @@ struct OpenProgram;
 /// with what has been fed. Several threads may use one open run; what feed() brings while another thread
 /// waits is taken in the same wait.
 ///
-/// What the options point to (`pool`, `cancel`, `stats`, `gradients`, `rows`) must live until the run is
-/// over: until finish(), cancel(), an error, or its end as an object. `stats` are filled then, and
-/// `gradients` are complete after finish(). The time of `timeout` is that of the work alone.
+/// What the options point to (`pool`, `cancel`, `stats`, `gradients`, `rows`, `trace`) must live until the
+/// run is over: until finish(), cancel(), an error, or its end as an object. `stats` are filled then, and
+/// `gradients` are complete after finish(). The time of `timeout` is that of the work alone, and a trace has
+/// a slice of it for each wait that had something to do.
 class OpenRun {
  public:
   OpenRun(OpenRun&&) noexcept;

@@ -6,14 +6,38 @@ import os
 import types
 import typing
 
+import numpy
+
 from hiaton import _core
 
 
-class RowGrad(typing.NamedTuple):
-    """The gradient of some rows of a table; that of all others is zero."""
-
+class _Rows(typing.NamedTuple):
     rows: _core.Tensor
     values: _core.Tensor
+
+
+class RowGrad(_Rows):
+    """The gradient of some rows of a table; that of all others is zero. `shape` is that of the table, and `np.asarray` gives the whole
+    table."""
+
+    def __new__(cls, rows, values, size):
+        made = super().__new__(cls, rows, values)
+        made.shape = (size, *values.shape[1:])
+        return made
+
+    def __array__(self, dtype=None, copy=None):
+        values = numpy.asarray(self.values)
+        whole = numpy.zeros(self.shape, values.dtype if dtype is None else dtype)
+        whole[numpy.asarray(self.rows)] = values
+        return whole
+
+    def __reduce__(self):
+        return RowGrad, (self.rows, self.values, self.shape[0])
+
+    @staticmethod
+    def of(values, rows):
+        """What a run gathered: in all rows, where `rows` is None."""
+        return values if rows is None else RowGrad(rows, values[rows], values.shape[0])
 
 
 class Gradients(collections.abc.Mapping):
@@ -25,9 +49,7 @@ class Gradients(collections.abc.Mapping):
 
     def __getitem__(self, name):
         """A tensor, or a RowGrad where only some rows of the parameter were used."""
-        values = self._core.get(name)
-        rows = self._core.rows(name)
-        return values if rows is None else RowGrad(rows, values[rows])
+        return RowGrad.of(self._core.get(name), self._core.rows(name))
 
     def __iter__(self):
         return iter(self._names)

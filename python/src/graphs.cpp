@@ -125,13 +125,14 @@ class GraphBuilder {
     return builder_.add_parameter(name, type.type);
   }
   uint32_t declare(const std::string& name, const std::vector<std::pair<std::string, GraphType>>& params,
-                   const std::vector<GraphType>& results) {
+                   const std::vector<GraphType>& results, bool recompute) {
     std::vector<ir::ValueInfo> infos;
     for (const auto& [param, type] : params) infos.push_back({type.type, param});
     std::vector<Type> types;
     for (const GraphType& type : results) types.push_back(type.type);
-    return static_cast<uint32_t>(
-        builder_.declare(builder_.unused_name(name), std::move(infos), std::move(types)).id.index());
+    const FunctionRef made = builder_.declare(builder_.unused_name(name), std::move(infos), std::move(types));
+    builder_.module()[made.id].recompute = recompute;
+    return static_cast<uint32_t>(made.id.index());
   }
   void define(uint32_t function, const std::function<Ids(nb::object)>& body) {
     builder_.define({ir::FunctionId(function)}, [&](FunctionBuilder& f) {
@@ -252,7 +253,8 @@ void bind_graphs(nb::module_& m) {
       .def("define_data", &GraphBuilder::define_data, nb::arg("type"), nb::arg("variants"))
       .def("list_of", &GraphBuilder::list_of, nb::arg("element"))
       .def("add_parameter", &GraphBuilder::add_parameter, nb::arg("name"), nb::arg("type"))
-      .def("declare", &GraphBuilder::declare, nb::arg("name"), nb::arg("parameters"), nb::arg("results"))
+      .def("declare", &GraphBuilder::declare, nb::arg("name"), nb::arg("parameters"), nb::arg("results"),
+           nb::arg("recompute"))
       .def("define", &GraphBuilder::define, nb::arg("function"), nb::arg("body"))
       .def("function_name", &GraphBuilder::function_name, nb::arg("function"))
       .def("declare_gradient", &GraphBuilder::declare_gradient, nb::arg("of"))

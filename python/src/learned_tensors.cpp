@@ -8,12 +8,12 @@
 #include <cmath>
 
 #include "graphs.h"
+#include "hiaton/optimizer.h"
 #include "programs.h"
 #include "tapes.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
 #include "train/model_values.h"
-#include "train/optimizer.h"
 
 namespace hiaton::python {
 namespace {

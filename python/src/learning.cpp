@@ -10,12 +10,12 @@
 #include <filesystem>
 
 #include "graphs.h"
+#include "hiaton/optimizer.h"
 #include "programs.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
 #include "train/model_sizes.h"
 #include "train/model_values.h"
-#include "train/optimizer.h"
 
 namespace hiaton::python {
 namespace {

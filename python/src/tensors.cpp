@@ -110,6 +110,21 @@ void bind_tensors(nb::module_& m) {
            "With the axes in another order.")
       .def("__getitem__", &part, nb::arg("key").none(),
            nb::sig("def __getitem__(self, key: typing.Any, /) -> Tensor"))
+      .def(
+          "__setitem__",
+          [](nb::handle, nb::handle, nb::handle) {
+            throw nb::type_error("a tensor never changes; make another one, as by hia.where(mask, value, x)");
+          },
+          nb::arg("key").none(), nb::arg("value").none(),
+          nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> typing.NoReturn"))
+      .def(
+          "backward",
+          [](nb::handle, const nb::args&, const nb::kwargs&) {
+            throw nb::type_error(
+                "gradients are values here: use hia.value_and_grad, nn.value_and_grad or hia.GradientTape");
+          },
+          nb::sig("def backward(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn"),
+          "There are no gradients at tensors: an error that tells what to use.")
       .def("__len__", &length_of)
       .def(
           "__iter__",

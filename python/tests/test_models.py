@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -43,8 +44,11 @@ def test_gradients_are_differences(model):
     assert loss == pytest.approx(np.mean(model.loss.map(words, labels)), rel=1e-6)
     assert list(gradients) == ["W", "E"] and isinstance(gradients["E"], hia.RowGrad)
     assert gradients["E"].rows.tolist() == [1, 4]
-    dense = np.zeros((10, 3))
-    dense[gradients["E"].rows.numpy()] = gradients["E"].values
+    dense = np.asarray(gradients["E"])
+    assert dense.shape == gradients["E"].shape == (10, 3) and dense.dtype == np.float32
+    assert dense[[1, 4]].tolist() == gradients["E"].values.tolist() and not dense[[0, 2, 3, 5, 6, 7, 8, 9]].any()
+    again = pickle.loads(pickle.dumps(gradients["E"]))
+    assert np.asarray(again).tolist() == dense.tolist() and [part.shape for part in again] == [(2,), (2, 3)]
     for name, gradient in [("W", gradients["W"].numpy()), ("E", dense)]:
         before = model.parameters[name].numpy()
         for index in np.ndindex(before.shape):

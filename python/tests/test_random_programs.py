@@ -22,7 +22,7 @@ FIRST = int(os.environ.get("HIATON_SEED", 1))
 CALLS = 6
 LONGEST = 10_000  # bits of an integer that is written in decimal digits
 PART = 25  # programs that one process runs in a row
-MOST_BYTES = 8 << 30
+MOST_BYTES = 3 << 30
 PROFILED = 5  # one in so many has a profile of its first call, and assumes all that this tells
 
 

@@ -55,3 +55,59 @@ def test_the_report_says_why_calls_ran_in_python():
     assert quotient(7.5, 2.0) == 3.0
     report, first = quotient.report(), quotient.__wrapped__.__code__.co_firstlineno
     assert f"1 of the faults: {__file__}:{first + 2}:16: error: division by zero: 7 % 0" in report and "last miss: a value of a type" in report, report
+
+
+def test_conversions_are_printed_where_that_is_asked_for(monkeypatch, capsys):
+    class Settings:
+        rate = 1.0
+
+    @hia.function
+    def scaled(x):
+        return x * Settings.rate
+
+    scaled(1)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("HIATON_LOG", "function")
+    scaled(1)
+    scaled(2.0)
+    scaled(hia.ones(2))
+    monkeypatch.setattr(Settings, "rate", 2.0)
+    scaled(1)
+    name, line = scaled.__wrapped__.__qualname__, scaled.__wrapped__.__code__.co_firstlineno + 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3 and all(one.startswith(f"hiaton: '{name}' was converted in ") for one in lines), lines
+    assert lines[0].endswith("for (float) -> float: a value of a type that was not seen before, float"), lines
+    assert lines[1].endswith("for (f32[2]) -> f32[2]: a value of a type that was not seen before, Tensor"), lines
+    assert lines[2].endswith(f"for (int) -> float: {__file__}:{line}: 'rate' is not what it was"), lines
+
+
+def test_a_function_that_is_given_up_says_so_there(monkeypatch, capsys):
+    monkeypatch.setenv("HIATON_LOG", "coexecute,function")
+
+    @hia.function
+    def asked(n):
+        return n + int(input())
+
+    with pytest.warns(hia.FallbackWarning), pytest.raises(OSError):
+        asked(3)
+    assert "runs in plain Python from now on" in capsys.readouterr().err
+
+
+def test_gradients_and_profiles_tell_why_they_convert_again(monkeypatch, capsys):
+    monkeypatch.setenv("HIATON_LOG", "function")
+    gradients = hia.grad(lambda x: hia.sum(x * x))
+    for size in (2, 3):
+        gradients(hia.ones(size))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 and lines[0].endswith(": the first call") and "not seen before" in lines[1], lines
+
+    @hia.function(profile=3)
+    def total(values):
+        made = 0
+        for value in values:
+            made += value
+        return made
+
+    for count in (4, 4, 4, 4, 5, 5):
+        total(list(range(count)))
+    assert "an assumption did not hold: " in capsys.readouterr().err.splitlines()[-1]

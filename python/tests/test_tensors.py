@@ -216,3 +216,16 @@ def test_no_tensor_leaks():
     del array, tensor
     gc.collect()
     assert gone() is None
+
+
+def test_what_other_packages_do_to_tensors_is_refused_with_what_to_do():
+    x = hia.ones(2)
+    with pytest.raises(TypeError, match=r"a tensor never changes; make another one, as by hia.where\(mask, value, x\)"):
+        x[0] = 1
+    with pytest.raises(TypeError, match="gradients are values here: use hia.value_and_grad, nn.value_and_grad or hia.GradientTape"):
+        x.backward()
+    with pytest.raises(AttributeError):
+        x.backwards()
+    y = x
+    y += 1
+    assert (x.tolist(), y.tolist()) == ([1.0, 1.0], [2.0, 2.0])

@@ -43,7 +43,6 @@ void require_options_of_phases(const RunOptions& options) {
   require(options.executor != Executor::Expanding,
           "the executor production, flow or reference, found another one");
   require(options.processes == nullptr, "one process, found several");
-  require(options.trace == nullptr, "a run that is not traced, found one that is");
 }
 
 }  // namespace

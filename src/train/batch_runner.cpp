@@ -10,9 +10,9 @@
 
 #include "exec/place_program.h"
 #include "hiaton/error.h"
+#include "hiaton/optimizer.h"
 #include "partition/held.h"
 #include "train/model_values.h"
-#include "train/optimizer.h"
 #include "train/shared_batches.h"
 #include "train/timeline.h"
 

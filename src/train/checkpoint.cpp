@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "hiaton/error.h"
+#include "hiaton/safetensors.h"
 #include "train/json_records.h"
 #include "train/random_stream.h"
-#include "train/safetensors.h"
 
 namespace hiaton::train {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "hiaton/graph.h"
+#include "hiaton/optimizer.h"
 #include "hiaton/train.h"
 #include "hiaton/trees.h"
 #include "hiaton/value.h"
-#include "train/optimizer.h"
 
 namespace hiaton::train {
 
@@ -31,9 +31,6 @@ struct Progress {
 std::vector<Value> load_values(const std::filesystem::path& path,
                                std::span<const graph::Parameter> parameters);
 
-/// As that for a ModelTrainer, for its parameters.
-void load_parameters(const std::filesystem::path& path, std::vector<ParameterValues>& parameters);
-
 /// Tells sets of trees apart: shapes, labels and words, in order.
 uint64_t fingerprint(std::span<const Tree> trees);
 
@@ -47,15 +44,5 @@ void save_checkpoint(const std::filesystem::path& path, const std::vector<Parame
 void load_checkpoint(const std::filesystem::path& path, std::vector<ParameterValues>& parameters,
                      Optimizer& optimizer, Progress& progress, const Settings& settings,
                      uint64_t data_fingerprint);
-
-/// Writes the state of an optimizer alone, as a safetensors file, atomically.
-void save_optimizer(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters,
-                    const Optimizer& optimizer, double learning_rate);
-
-/// Fills the optimizer, and returns the learning rate that was saved with it. Throws ProgramError where the
-/// file is damaged, is not from save_optimizer, or was made with an optimizer of another kind or other
-/// parameters; nothing is changed then.
-double load_optimizer(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters,
-                      Optimizer& optimizer);
 
 }  // namespace hiaton::train

@@ -92,6 +92,10 @@ void check_form(const std::vector<ParameterValues>& parameters) {
 }
 
 void check_form(std::span<const Gradient> gradients, const std::vector<ParameterValues>& parameters) {
+  if (gradients.size() != parameters.size()) {
+    throw ProgramError(fmt::format("expected {} gradients, one for each parameter, found {}",
+                                   parameters.size(), gradients.size()));
+  }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const ParameterValues& parameter = parameters[i];
     const Gradient& gradient = gradients[i];

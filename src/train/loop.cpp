@@ -8,10 +8,10 @@
 #include <type_traits>
 
 #include "hiaton/error.h"
+#include "hiaton/optimizer.h"
 #include "train/checkpoint.h"
 #include "train/evaluate.h"
 #include "train/gradient.h"
-#include "train/optimizer.h"
 #include "train/random_stream.h"
 #include "train/run_files.h"
 #include "train/shuffle.h"

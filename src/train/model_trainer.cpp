@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "hiaton/error.h"
+#include "hiaton/optimizer.h"
 #include "train/checkpoint.h"
 #include "train/data_trainee.h"
 #include "train/gradient.h"
-#include "train/optimizer.h"
 #include "train/quality.h"
 #include "train/shared_batches.h"
 

@@ -62,4 +62,10 @@ Gradient gradient_in(Gradients& sums, std::size_t parameter) {
   return gradient;
 }
 
+std::vector<Gradient> gradients_in(Gradients& sums) {
+  std::vector<Gradient> gradients;
+  for (std::size_t i = 0; i < sums.size(); ++i) gradients.push_back(gradient_in(sums, i));
+  return gradients;
+}
+
 }  // namespace hiaton::train

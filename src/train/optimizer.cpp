@@ -1,10 +1,11 @@
-#include "train/optimizer.h"
+#include "hiaton/optimizer.h"
 
 #include <cmath>
 #include <type_traits>
 
 #include "base/check.h"
 #include "hiaton/thread_pool.h"
+#include "train/update_loops.h"
 
 namespace hiaton::train {
 namespace {
@@ -47,6 +48,79 @@ std::vector<T>& elements_of(Numbers& numbers) {
   }
 }
 
+/// One step of all parameters.
+class Step {
+ public:
+  Step(const OptimizerSettings& settings, std::vector<OptimizerSlot>& slots, uint64_t steps,
+       double learning_rate, double gradient_scale, ThreadPool* pool)
+      : settings_(settings),
+        slots_(slots),
+        scalars_{learning_rate, gradient_scale, settings.l2},
+        pool_(pool) {
+    if (settings.kind == OptimizerKind::Adam || settings.kind == OptimizerKind::AdamW)
+      adam_ = adam_scalars(settings, steps);
+  }
+
+  template <class T>
+  void update(std::span<T> w, const Gradient& gradient, std::size_t index, std::size_t width) {
+    const UpdateScalars<T> rounded{static_cast<T>(scalars_.learning_rate),
+                                   static_cast<T>(scalars_.gradient_scale), static_cast<T>(scalars_.l2)};
+    const T* g = std::get<std::span<T>>(gradient.values).data();
+    const std::vector<int64_t>& rows = gradient.rows;
+    if (!gradient.sparse) {
+      return run_in_ranges(pool_, w.size(), kPiece, [&](std::size_t begin, std::size_t end) {
+        update_range(w.data(), g, index, begin, end, rounded);
+      });
+    }
+    run_in_ranges(pool_, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) {
+        const std::size_t begin = static_cast<std::size_t>(rows[k]) * width;
+        update_range(w.data(), g, index, begin, begin + width, rounded);
+      }
+    });
+  }
+
+ private:
+  template <class T>
+  void update_range(T* w, const T* g, std::size_t index, std::size_t begin, std::size_t end,
+                    const UpdateScalars<T>& scalars) {
+    const std::size_t count = end - begin;
+    const auto state = [&](std::size_t slot) {
+      return elements_of<T>(slots_[slot].values[index]).data() + begin;
+    };
+    const auto epsilon = static_cast<T>(settings_.epsilon);
+    w += begin;
+    g += begin;
+    switch (settings_.kind) {
+      case OptimizerKind::Sgd:
+        if (slots_.empty()) return update_sgd(w, g, count, scalars);
+        return update_momentum(w, g, state(0), count, scalars, static_cast<T>(settings_.momentum));
+      case OptimizerKind::Adagrad:
+        return update_adagrad(w, g, state(0), count, scalars, epsilon);
+      case OptimizerKind::RmsProp: {
+        const auto rho = static_cast<T>(settings_.rho);
+        if (slots_.size() == 1) return update_rmsprop(w, g, state(0), count, scalars, rho, epsilon);
+        return update_rmsprop_momentum(w, g, state(0), state(1), count, scalars, rho, epsilon,
+                                       static_cast<T>(settings_.momentum));
+      }
+      case OptimizerKind::AdamW:
+        shrink(w, count, 1 - scalars.learning_rate * static_cast<T>(settings_.weight_decay));
+        [[fallthrough]];
+      case OptimizerKind::Adam:
+        const AdamScalars<T> adam{static_cast<T>(adam_.beta1), static_cast<T>(adam_.beta2), epsilon,
+                                  static_cast<T>(adam_.mean_correction),
+                                  static_cast<T>(adam_.root_square_correction)};
+        return update_adam(w, g, state(0), state(1), count, scalars, adam);
+    }
+  }
+
+  const OptimizerSettings& settings_;
+  std::vector<OptimizerSlot>& slots_;
+  const UpdateScalars<double> scalars_;
+  AdamScalars<double> adam_;
+  ThreadPool* const pool_;
+};
+
 }  // namespace
 
 Optimizer::Optimizer(const OptimizerSettings& settings, const std::vector<ParameterValues>& parameters)
@@ -68,71 +142,16 @@ void Optimizer::restore(std::vector<OptimizerSlot> slots, uint64_t steps) {
 void Optimizer::step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
                      double learning_rate, double gradient_scale, ThreadPool* pool) {
   ++steps_;
-  if (settings_.kind == OptimizerKind::Adam || settings_.kind == OptimizerKind::AdamW)
-    adam_ = adam_scalars(settings_, steps_);
-  const UpdateScalars<double> scalars{learning_rate, gradient_scale, settings_.l2};
+  Step step(settings_, slots_, steps_, learning_rate, gradient_scale, pool);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!parameters[i].is_here) continue;
     Numbers& values = parameters[i].values;
     const auto width = static_cast<std::size_t>(parameters[i].row_width());
     if (values.dtype() == DType::F32) {
-      update(std::span(values.floats()), gradients[i], i, width, scalars, pool);
+      step.update(std::span(values.floats()), gradients[i], i, width);
     } else {
-      update(std::span(values.doubles()), gradients[i], i, width, scalars, pool);
+      step.update(std::span(values.doubles()), gradients[i], i, width);
     }
-  }
-}
-
-template <class T>
-void Optimizer::update(std::span<T> w, const Gradient& gradient, std::size_t index, std::size_t width,
-                       const UpdateScalars<double>& scalars, ThreadPool* pool) {
-  const UpdateScalars<T> rounded{static_cast<T>(scalars.learning_rate),
-                                 static_cast<T>(scalars.gradient_scale), static_cast<T>(scalars.l2)};
-  const T* g = std::get<std::span<T>>(gradient.values).data();
-  const std::vector<int64_t>& rows = gradient.rows;
-  if (!gradient.sparse) {
-    return run_in_ranges(pool, w.size(), kPiece, [&](std::size_t begin, std::size_t end) {
-      update_range(w.data(), g, index, begin, end, rounded);
-    });
-  }
-  run_in_ranges(pool, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
-    for (std::size_t k = first; k < last; ++k) {
-      const std::size_t begin = static_cast<std::size_t>(rows[k]) * width;
-      update_range(w.data(), g, index, begin, begin + width, rounded);
-    }
-  });
-}
-
-template <class T>
-void Optimizer::update_range(T* w, const T* g, std::size_t index, std::size_t begin, std::size_t end,
-                             const UpdateScalars<T>& scalars) {
-  const std::size_t count = end - begin;
-  const auto state = [&](std::size_t slot) {
-    return elements_of<T>(slots_[slot].values[index]).data() + begin;
-  };
-  const auto epsilon = static_cast<T>(settings_.epsilon);
-  w += begin;
-  g += begin;
-  switch (settings_.kind) {
-    case OptimizerKind::Sgd:
-      if (slots_.empty()) return update_sgd(w, g, count, scalars);
-      return update_momentum(w, g, state(0), count, scalars, static_cast<T>(settings_.momentum));
-    case OptimizerKind::Adagrad:
-      return update_adagrad(w, g, state(0), count, scalars, epsilon);
-    case OptimizerKind::RmsProp: {
-      const auto rho = static_cast<T>(settings_.rho);
-      if (slots_.size() == 1) return update_rmsprop(w, g, state(0), count, scalars, rho, epsilon);
-      return update_rmsprop_momentum(w, g, state(0), state(1), count, scalars, rho, epsilon,
-                                     static_cast<T>(settings_.momentum));
-    }
-    case OptimizerKind::AdamW:
-      shrink(w, count, 1 - scalars.learning_rate * static_cast<T>(settings_.weight_decay));
-      [[fallthrough]];
-    case OptimizerKind::Adam:
-      const AdamScalars<T> adam{static_cast<T>(adam_.beta1), static_cast<T>(adam_.beta2), epsilon,
-                                static_cast<T>(adam_.mean_correction),
-                                static_cast<T>(adam_.root_square_correction)};
-      return update_adam(w, g, state(0), state(1), count, scalars, adam);
   }
 }
 

@@ -10,9 +10,9 @@
 
 #include "hiaton/error.h"
 #include "hiaton/examples.h"
+#include "hiaton/safetensors.h"
 #include "train/columns.h"
 #include "train/random_stream.h"
-#include "train/safetensors.h"
 
 namespace hiaton::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/safetensors.h"
+#include "hiaton/safetensors.h"
 
 #include <fmt/format.h>
 

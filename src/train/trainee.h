@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "hiaton/optimizer.h"
 #include "hiaton/train.h"
 #include "train/gradient.h"
-#include "train/optimizer.h"
 
 namespace hiaton {
 class ThreadPool;

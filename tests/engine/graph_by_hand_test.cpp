@@ -1,8 +1,8 @@
 // The graph that docs/graph.md builds by hand: it runs, and the document shows exactly this code.
 #include <gtest/gtest.h>
 
-#include "engine/shown_code.h"
 #include "hiaton/engine.h"
+#include "shown_code.h"
 
 namespace hiaton {
 namespace {
@@ -47,7 +47,7 @@ TEST(GraphByHand, RunsInEveryExecutor) {
 }
 
 TEST(GraphByHand, IsTheOneThatTheDocumentShows) {
-  expect_shown("graph_by_hand_test.cpp", "graph.md");
+  expect_shown("engine/graph_by_hand_test.cpp", "graph.md");
 }
 
 }  // namespace

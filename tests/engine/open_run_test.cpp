@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "engine/pipeline.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
+#include "hiaton/trace.h"
 
 namespace hiaton::open_runs {
 namespace {
@@ -180,12 +182,17 @@ std::vector<Way> ways() {
           {"reference", reference}};
 }
 
-TEST(OpenRun, OfTensorsGivesWhatARunGives) {
+/// The tree, what it is run for, and what a run gives.
+class OpenRunOfTree : public ::testing::Test {
+ protected:
   const Program program = tree();
   const std::vector<Value> parameters = initial_parameters(program.graph().parameters(), 3);
   const Value x = tensor({0.5, -0.25, 1, 0.75});
   const Value g = tensor({1, -1, 0.5, 2});
   const std::vector<Value> expected = program.run({x, int64_t{6}, g}, {.parameters = parameters}).values;
+};
+
+TEST_F(OpenRunOfTree, GivesWhatARunGives) {
   for (auto [name, options] : ways()) {
     SCOPED_TRACE(name);
     options.parameters = parameters;
@@ -206,12 +213,7 @@ TEST(OpenRun, OfTensorsGivesWhatARunGives) {
 }
 
 /// Gradients of learned parameters are complete after finish(), also what members did for others.
-TEST(OpenRun, GathersGradientsOfLearnedParameters) {
-  const Program program = tree();
-  const std::vector<Value> parameters = initial_parameters(program.graph().parameters(), 3);
-  const Value x = tensor({0.5, -0.25, 1, 0.75});
-  const Value g = tensor({1, -1, 0.5, 2});
-  const std::vector<Value> expected = program.run({x, int64_t{6}, g}, {.parameters = parameters}).values;
+TEST_F(OpenRunOfTree, GathersGradientsOfLearnedParameters) {
   CompileOptions of_encode;
   of_encode.entry = "encode";
   const Program step = Program::from_graph(compile_vjp(*program.module(), {0}, of_encode));
@@ -228,6 +230,37 @@ TEST(OpenRun, GathersGradientsOfLearnedParameters) {
     const std::vector<double> by_w = elements(Value(sums[0].values));
     for (std::size_t i = 0; i < by_x.size(); ++i) EXPECT_NEAR(by_x[i], elements(expected[1])[i], 1e-12);
     for (std::size_t i = 0; i < by_w.size(); ++i) EXPECT_NEAR(by_w[i], elements(expected[2])[i], 1e-12);
+  }
+}
+
+/// Each wait that has something to do is a slice of each worker that did something for it.
+TEST_F(OpenRunOfTree, IsDrawn) {
+  const auto slices_with = [](const Trace& trace, const char* field) {
+    const nlohmann::json events = nlohmann::json::parse(trace.to_json())["traceEvents"];
+    return std::ranges::count_if(
+        events, [&](const auto& event) { return event["ph"] == "X" && event["args"].contains(field); });
+  };
+  for (auto [name, options] : ways()) {
+    SCOPED_TRACE(name);
+    Trace trace;
+    options.parameters = parameters;
+    options.trace = &trace;
+    OpenRun run = program.open({x, int64_t{6}}, options);
+    EXPECT_EQ(elements(run.wait(0)), elements(expected[0]));
+    const std::string drawn = trace.to_json();
+    const std::ptrdiff_t waits = slices_with(trace, "phases"), batches = slices_with(trace, "firings");
+    run.wait(0);
+    EXPECT_EQ(trace.to_json(), drawn) << "nothing is done for a result that has come";
+    run.feed(2, g);
+    run.wait(1);
+    run.finish();
+    if (options.executor == Executor::Reference) {
+      EXPECT_EQ(slices_with(trace, "phases"), 0) << "which draws no run";
+      continue;
+    }
+    EXPECT_GE(waits, 1);
+    EXPECT_GT(slices_with(trace, "phases"), waits);
+    EXPECT_GT(slices_with(trace, "firings"), options.batching ? batches : -1);
   }
 }
 

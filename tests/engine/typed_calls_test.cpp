@@ -1,8 +1,8 @@
 // Operations as C++ functions: each makes what the operation of its name makes.
 #include <gmock/gmock.h>
 
-#include "engine/shown_code.h"
 #include "hiaton/hiaton.h"
+#include "shown_code.h"
 
 namespace hiaton {
 namespace {
@@ -37,7 +37,7 @@ TEST(TypedCalls, AreWhatTheTextMeans) {
 }
 
 TEST(TypedCalls, AreThoseThatTheDocumentShows) {
-  expect_shown("typed_calls_test.cpp", "api.md");
+  expect_shown("engine/typed_calls_test.cpp", "api.md");
 }
 
 /// The operation and the attributes of the node that was made last.

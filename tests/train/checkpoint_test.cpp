@@ -10,7 +10,7 @@
 #include "base/file_bytes.h"
 #include "directory.h"
 #include "hiaton/error.h"
-#include "train/safetensors.h"
+#include "hiaton/safetensors.h"
 
 namespace hiaton::train {
 namespace {

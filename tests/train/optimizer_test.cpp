@@ -1,4 +1,4 @@
-#include "train/optimizer.h"
+#include "hiaton/optimizer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

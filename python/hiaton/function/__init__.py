@@ -10,6 +10,7 @@ import typing
 import warnings
 
 from hiaton import _core
+from hiaton.function import log
 from hiaton.function.conversions import Conversions, FallbackWarning, Known, plain_count
 from hiaton.function.errors import ConversionError
 from hiaton.function.profile import Profile
@@ -122,8 +123,7 @@ class GraphCallable(Conversions):
             try:
                 made = graph.call_on_tape(given) if on_tape else graph.core.call(given)
             except _core.Miss as miss:
-                graph.misses += 1
-                graph.last_miss = f"{miss.args[0]}, {type(miss.args[1]).__name__}"
+                graph.note_miss(miss)
                 if not miss.args[2]:
                     unfit = miss.args[0]
                 continue
@@ -227,6 +227,7 @@ class GraphCallable(Conversions):
 
     def _refuse(self, why):
         self._refused = why
+        log.tell(f"'{self.__wrapped__.__qualname__}' runs in plain Python from now on: {why}")
         warnings.warn(f"'{self.__wrapped__.__qualname__}' runs in plain Python: {why}", FallbackWarning, stacklevel=4)
 
     def report(self):

@@ -7,9 +7,8 @@ import inspect
 import types
 
 from hiaton import _core, pieces
-from hiaton.function import prelude
+from hiaton.function import mathematics, prelude
 from hiaton.function.managers import is_manager, is_manager_function
-from hiaton.function.math_functions import MATH_FUNCTIONS
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
@@ -146,6 +145,10 @@ class Calls:
                 self.refuse(f"arguments by name of '{_name_of(target)}' cannot be converted; write them without names")
             special = getattr(self, f"builtin_{_name_of(target)}", None)
             return special(*args) if special is not None else self.call_math(target, args)
+        if isinstance(target, functools.partial):
+            fixed = [self.constant_value(value, "an argument of functools.partial") for value in target.args]
+            by_name = {name: self.constant_value(value, name) for name, value in target.keywords.items()}
+            return self.call(Value(Const(target.func)), [*fixed, *args], {**by_name, **named})
         if target is dict and not args:
             return self.dict_of(named)
         if isinstance(target, type):
@@ -223,6 +226,7 @@ class Calls:
         return self.chosen(value, lambda one: one == side)
 
     def call_instance(self, instance, values):
+        values = [self.coerce(value, type_) for value, type_ in zip(values, instance.types)]
         ids = [id_ for value in (*values, *self.followed.values()) for id_ in value.ids]
         if instance.result is NEVER:
             self.fail_as(instance)
@@ -392,7 +396,7 @@ class _Functions(list):
 @functools.cache
 def _builtin_functions():
     return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, builtins.int,
-                       builtins.float, builtins.bool, *MATH_FUNCTIONS])
+                       builtins.float, builtins.bool, *mathematics.FUNCTIONS])
 
 
 @functools.cache

@@ -2,8 +2,10 @@
 
 import collections
 import inspect
+import time
 
 from hiaton import _core
+from hiaton.function import log
 from hiaton.function.convert import Converter
 from hiaton.function.errors import ConversionError
 from hiaton.function.guards import Guards
@@ -83,6 +85,11 @@ class Graph:
         """Whether what the graph takes as fixed is as it was."""
         return self.guards.hold() and (self.states is None or self.states.has_attributes_of(values))
 
+    def note_miss(self, miss):
+        """A call whose arguments it is not for."""
+        self.misses += 1
+        self.last_miss = f"{miss.args[0]}, {type(miss.args[1]).__name__}"
+
     def note_fault(self, error):
         """Gives why the call left the graph."""
         self.faults += 1
@@ -136,10 +143,12 @@ class Conversions:
         self._followed = {}     # by cell: its place, and the type for an argument that it is
         self._fixed = set()     # the cells that must be known before the run
         self._profile = None
+        self._relaxed = None    # the assumption that did not hold, where that is why there must be another graph
 
     def _next_graph(self, values, **how):
         """A graph for a call that none is for. Raises Known where there is one for such types, and ConversionError where there can
         be none; TooMany where there were too many."""
+        begin, why = time.perf_counter(), self._why_another() if log.is_on() else None
         self._note_changes(values)
         if self._conversions >= MOST_CONVERSIONS:
             raise TooMany(self._why_no_more())
@@ -167,7 +176,24 @@ class Conversions:
         self._cells.update(graph.cells)
         kept = [g for g in self._graphs if g is not replaced and not g.cells.keys() & graph.followed.keys()]
         self._graphs = [graph, *kept][:MOST_GRAPHS]
+        self._relaxed = None
+        if why is not None:
+            log.tell(f"'{self._function.__qualname__}' was converted in {1000 * (time.perf_counter() - begin):.0f} ms "
+                     f"for {graph}: {why}")
         return graph
+
+    def _why_another(self):
+        """Why no graph that there is can run a call."""
+        if self._relaxed is not None:
+            return f"an assumption did not hold: {self._relaxed}"
+        if not self._graphs:
+            return "the first call"
+        for graph in self._graphs:
+            for cell in graph.guards.changed():
+                if cell in self._cells:
+                    return f"{self._cells[cell].where}: '{self._cells[cell].name}' is not what it was"
+                return "a function, a class or a module that it uses is not what it was"
+        return self._graphs[0].last_miss or "objects that are reached in another way"
 
     def _converted(self, values, types, how):
         """A graph in which loops are whole where the engine sees what their turns have apart, and else taken apart."""
@@ -203,6 +229,7 @@ class Conversions:
 
     def _relax(self, graph, why):
         """What the graph assumed of the profile did not hold: the next one does without."""
+        self._relaxed = why
         for place in graph.speculated[why]:
             place.has_failed = True
         self._graphs = [one for one in self._graphs if one is not graph]

@@ -15,19 +15,15 @@ from hiaton import _core, testing
 from hiaton.function import prelude
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
+from hiaton.function.instances import GROWS, Instances, parameters_of
 from hiaton.function.names import capital_name, plain_name
 from hiaton.function.source import Text, is_coroutine, is_generator, place
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
 from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
-                                   Value, floats_in, general, join, size_of)
+                                   Value, floats_in, general, join)
 
 MOST_ROUNDS = 60
-MOST_INSTANCES = 400
-MOST_OF_ONE = 40
-DEEPEST_TYPE = 12
-_GROWS = "expected types that do not grow from call to call; hold what grows in objects or lists"
-
 _DTYPES = {bool: "bool", int: "i64", float: "f64"}
 
 
@@ -44,17 +40,7 @@ class Cell(typing.NamedTuple):
     where: str
 
 
-class Instance:
-    """One function of the module."""
-
-    def __init__(self, number, name, types, result):
-        self.number = number
-        self.name = name
-        self.types = types
-        self.result = result
-
-
-class Converter:
+class Converter(Instances):
     """Converts a function for arguments of some types."""
 
     def __init__(self, function, types, fields, names, entry=None, by_arguments=False, has_aux=False,
@@ -71,6 +57,7 @@ class Converter:
         self.makes_objects = False  # whether the graph makes objects, of which no two are the same
         self.fixed = set()          # functions that need numbers which are known before the run
         self.scopes = {}            # by function
+        self.any_size = {}          # by function and the types without sizes: the types for tensors of many sizes
         self.drafted = set()        # instances of which a first draft was made
         self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed
@@ -162,7 +149,7 @@ class Converter:
                     self.result = Tup((main.result, *floats))
                 self.source = self.builder.finish(not self.makes_objects and self._lists_in(main.result, set()) < 2)
                 return self
-        raise ConversionError(self.refusal or f"{place(self.function)}: '{self.function.__qualname__}': {_GROWS}")
+        raise ConversionError(self.refusal or f"{place(self.function)}: '{self.function.__qualname__}': {GROWS}")
 
     def loops_to_take_apart(self):
         """Those that the engine does not run in phases, the work of all turns first and in batches; see src/passes/split_loops."""
@@ -199,7 +186,7 @@ class Converter:
                 types.append(self.assumed.get(("state", key), self.observed[key]))
         self.guard_code(self.function)
         function = self.function
-        return self.instance(("main", id(function.__code__), id(function), *types), function.__name__, types,
+        return self.instance(("main", id(function.__code__), id(function)), function.__name__, types,
                              lambda frame, values: build_function(frame, function, values, True), True, parameters_of(function))
 
     def refuse(self, message):
@@ -249,6 +236,7 @@ class Converter:
         self.builder.set_source(self.text.name, self.text.whole)
         self.instances = {}
         self.counts = collections.Counter()
+        self.sizes = collections.defaultdict(list)  # by function and the types without sizes: the types that there are
         self.waiting = collections.deque()
         self.guards = {}
         self.cells = {}
@@ -308,71 +296,6 @@ class Converter:
         except _core.ProgramError as error:
             with contextlib.suppress(Incomplete):
                 self.refuse(f"{place(self.function)}: '{instance.name}': {error}; let Python run this function")
-
-    def assume(self, what, found):
-        """Takes into account that it has this type too: the type of all that was found."""
-        before = self.assumed.get(what, NEVER)
-        self.found[what] = join(self.found.get(what, NEVER), found)
-        known = join(before, found)
-        if known != before:
-            if size_of(known) > DEEPEST_TYPE:
-                raise ConversionError(f"{place(self.function)}: {_GROWS}, found {known}")
-            self.assumed[what] = known
-            self.changed = True
-        return known
-
-    # Instances.
-
-    def instance_of(self, function, types, is_entry=False):
-        """The instance of a function of Python, which has a parameter for each type."""
-        self.guard_code(function)
-        return self.instance(("function", id(function.__code__), id(function), *types), function.__name__, types,
-                             lambda frame, values: build_function(frame, function, values), is_entry, parameters_of(function))
-
-    def instance(self, key, name, types, build, is_entry=False, parameters=()):
-        """`parameters`: what people call them."""
-        types = tuple(types)
-        key = (*key, types)
-        if key in self.instances:
-            return self.instances[key]
-        self.counts[key[:2]] += 1
-        if len(self.instances) >= MOST_INSTANCES or self.counts[key[:2]] > MOST_OF_ONE:
-            raise ConversionError(f"{place(self.function)}: '{name}' is called with too many combinations of types, the last one "
-                                  f"({', '.join(map(str, types))}); call it with fewer")
-        for type_ in types:
-            if size_of(type_) > DEEPEST_TYPE:
-                raise ConversionError(f"{place(self.function)}: '{name}': {_GROWS}, found {type_}")
-        result = self.assumed.get(("result", key), NEVER)
-        if result is NEVER and not is_entry and key not in self.drafted:
-            # Callers go on with what a first draft of the body gives: so most types are known after one round.
-            self.drafted.add(key)
-            self.changed = True
-            self._define(self._declared(key, name, types, NEVER, False, parameters), build)
-            result = self.assumed.get(("result", key), NEVER)
-        made = self._declared(key, name, types, result, is_entry, parameters)
-        self.waiting.append((made, build))
-        return made
-
-    def _declared(self, key, name, types, result, is_entry, names):
-        parameters = {}
-        for number, type_ in enumerate((*types, *self.followed_types())):
-            known = names[number] if number < min(len(names), len(types)) else ""
-            known = plain_name(known) if known.isidentifier() else f"a{number}"
-            kinds = self.graph_types(type_)
-            for part, kind in enumerate(kinds):
-                own = known if len(kinds) == 1 else f"{known}_{part}"
-                parameters[f"{own}_a{number}" if own in parameters else own] = kind
-        if is_entry and not parameters:
-            parameters["a0"] = graph_type("i64")
-        parameters = list(parameters.items())
-        name = self.entry if is_entry and self.entry else plain_name(name)
-        if name == self.entry and not is_entry:
-            name += "_"
-        number = self.builder.declare(name, parameters, self.graph_types(result) or [graph_type("i64")])
-        made = Instance(number, name, types, result)
-        made.key = key
-        self.instances[key] = made
-        return made
 
     # Types in the graph.
 
@@ -490,9 +413,3 @@ class Converter:
 
     def symbol(self, text):
         return self.symbols.setdefault(text, len(self.symbols))
-
-
-def parameters_of(function):
-    """The names of the parameters of a function of Python."""
-    code = function.__code__
-    return code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]

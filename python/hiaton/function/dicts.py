@@ -97,6 +97,8 @@ class Dicts:
         if held is not None and isinstance(held.type, Lst):
             self.set_element(target, held, value)
             return
+        if isinstance(getattr(held, "type", None), Tens):
+            self.refuse("a tensor never changes; make another one, as by hia.where(mask, value, x)", target)
         if held is None or not isinstance(held.type, Dct):
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
         if not held.type.fresh:

@@ -7,13 +7,14 @@ from hiaton.function import prelude
 from hiaton.function.calls import Calls
 from hiaton.function.closures import Closures
 from hiaton.function.dicts import Dicts
+from hiaton.function.equality import Equality
 from hiaton.function.errors import Unreached
 from hiaton.function.expressions import Expressions
 from hiaton.function.folds import Folds
 from hiaton.function.lists import Lists
 from hiaton.function.loops import Loops
 from hiaton.function.managers import Managers
-from hiaton.function.math_functions import MathFunctions
+from hiaton.function.mathematics import Mathematics
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.patterns import Patterns
@@ -33,8 +34,8 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds, Managers,
-            MathFunctions, Speculation, State, Sums):
+class Frame(Expressions, Operators, Calls, Mathematics, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds,
+            Managers, Equality, Speculation, State, Sums):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
@@ -43,6 +44,7 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         self.key = key
         self.env = {}
         self.depth = 0           # of branches
+        self.blocks_without_gradients = {}  # what the names were when each of them began
         self.strict_key = None   # the function of Python whose parameters `given` are
         self.given = []
         self.where = None

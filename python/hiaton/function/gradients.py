@@ -2,7 +2,10 @@
 
 import functools
 import inspect
+import types
 import warnings
+
+import numpy
 
 from hiaton import _core, programs, tape, tensors
 from hiaton.function import ConversionError, GraphCallable, prelude
@@ -35,8 +38,7 @@ class Gradients(programs.Gradients):
         number = self._numbers.get(id(self._parameters[path]), -1)
         if number < 0:
             return tensors.zeros(self._parameters[path].shape, self._parameters[path].dtype)
-        values, rows = self._core.values(number), self._core.rows(number)
-        return values if rows is None else programs.RowGrad(rows, values[rows])
+        return programs.RowGrad.of(self._core.values(number), self._core.rows(number))
 
 
 class Converted(Conversions):
@@ -59,6 +61,9 @@ class Converted(Conversions):
         self._warned = False
 
     def _call(self, args, named, **how):
+        if any(isinstance(value, numpy.ndarray) for value in (*args, *named.values())):
+            args = tuple(map(_as_tensor, args))
+            named = {name: _as_tensor(value) for name, value in named.items()}
         values = (*self._receiver, *args)
         if named or len(values) != self._count:
             bound = self._signature.bind(*values, **named)
@@ -67,7 +72,8 @@ class Converted(Conversions):
         for graph, given in self._known_graphs(values):
             try:
                 return self._run(graph, values, given, args, named)
-            except _core.Miss:
+            except _core.Miss as miss:
+                graph.note_miss(miss)
                 continue
         try:
             graph = self._next_graph(values, entry="loss", **how)
@@ -134,6 +140,11 @@ class Converted(Conversions):
         if not self._has_aux:
             return made
         return made.items[0] if isinstance(made, Tup) else made[0] if isinstance(made, tuple) and len(made) == 2 else None
+
+
+def _as_tensor(value):
+    """An array of NumPy as a tensor, which shares its memory where it can."""
+    return tensors.asarray(value) if isinstance(value, numpy.ndarray) else value
 
 
 def _is_tensor(made):
@@ -286,6 +297,22 @@ def value_and_grad(function, argnums=0, has_aux=False):
 def grad(function, argnums=0, has_aux=False):
     """The same without the number; with `has_aux`, a pair of the gradient and the other results."""
     return ArgumentGradients(function, argnums, False, has_aux)
+
+
+def checkpoint(function):
+    """The same function, of whose calls gradients keep no more than the arguments: they compute them again. So it is for the gradients
+    of graphs, as of `nn.value_and_grad`; plain Python on a tape keeps all. A decorator, also of methods."""
+    if inspect.ismethod(function):
+        return types.MethodType(checkpoint(function.__func__), function.__self__)
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"expected a function or a method of Python, found {type(function).__name__}; "
+                        "call what it does in a function of your own")
+    made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__ = function.__kwdefaults__
+    functools.update_wrapper(made, function)
+    del made.__wrapped__  # it is the function itself that runs
+    made.__hiaton_recompute__ = True
+    return made
 
 
 def vmap(function):

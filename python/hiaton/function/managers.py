@@ -6,10 +6,12 @@ import contextlib
 import inspect
 import types
 
+from hiaton import _core
 from hiaton.function.errors import ConversionError
 from hiaton.function.scopes import assigned, body_of, nodes_below, parameters_of, read_names
 from hiaton.function.source import generator_tree_of, note_tree, place
-from hiaton.function.types import Tup
+from hiaton.function.types import Const, Lst, Objs, Tup, Value, is_float
+from hiaton.tape import no_grad
 
 _KEPT = "kept_by_the_manager"
 _HELPER = contextlib.contextmanager(lambda: None).__code__
@@ -19,6 +21,10 @@ class Manager(tuple):
     """A context manager in a graph: what its generator yields, and what its end reads."""
 
     _fields = ()
+
+
+class NoGradient(Manager):
+    """That of hia.no_grad(): None, and a name for the block that no other function of the graph knows."""
 
 
 def is_manager_function(function):
@@ -93,6 +99,10 @@ def halves_of(generator):
 class Managers:
     def call_manager(self, generator, args, named):
         """A context manager that a decorated generator gives."""
+        if generator is no_grad.__wrapped__:
+            block = f"{len(self.blocks_without_gradients)} of {hash(self.key)}"
+            self.blocks_without_gradients[block] = dict(self.env)
+            return self.tuple_of([Value(Const(None)), Value(Const(block))], NoGradient)
         try:
             halves = halves_of(generator)
         except ConversionError as error:
@@ -106,9 +116,42 @@ class Managers:
         yielded, *held = self.items(value)
         if name == "__enter__":
             return yielded
+        if value.type.cls is NoGradient:
+            self._stop_gradients(getattr(held[0].type, "value", None))
+            return Value(Const(None))
         halves = value.type.cls.halves
         kept = self.tuple_of(held[:len(halves.kept)])
         return self.call_function(halves.leave, [kept, *held[len(halves.kept):]], {})
+
+
+    def _stop_gradients(self, block):
+        """No gradient goes into what a block has computed."""
+        if block not in self.blocks_without_gradients:
+            self.refuse("'hia.no_grad()' cannot be left inside of a loop by 'return' or 'break'; leave it behind the loop")
+        before = self.blocks_without_gradients[block]
+        known = {id_ for value in before.values() for id_ in value.ids}
+        for name, value in self.env.items():
+            if known.issuperset(value.ids) or is_manager(value.type):
+                continue
+            if self._holds_floats_inside(value.type):
+                self.refuse("lists and objects with numbers that are made inside of 'hia.no_grad()' cannot be converted; "
+                            "compute the numbers inside, and make them behind it")
+            self.env[name] = Value(value.type, tuple(id_ if id_ in known else self._without_gradient(id_) for id_ in value.ids))
+
+    def _holds_floats_inside(self, type_, is_inside=False, seen=frozenset()):
+        """Whether floats are in lists or objects of a value of the type."""
+        if isinstance(type_, Objs):
+            fields = [field for (cls, _), field in self.converter.fields.items() if cls in type_.classes - seen]
+            return any(self._holds_floats_inside(field, True, seen | type_.classes) for field in fields)
+        if isinstance(type_, Lst):
+            return self._holds_floats_inside(type_.element, True, seen)
+        parts = [*getattr(type_, "items", ()), *getattr(type_, "sides", ())]
+        return is_inside and is_float(type_) or any(self._holds_floats_inside(part, is_inside, seen) for part in parts)
+
+    def _without_gradient(self, id_):
+        kind = self.graph.type(id_)
+        has_gradient = not kind.is_data and kind.dtype in (_core.f32, _core.f64)
+        return self.op("stop_gradient", id_) if has_gradient else id_
 
 
 def is_manager(type_):

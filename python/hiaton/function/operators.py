@@ -3,7 +3,9 @@
 import enum
 import functools
 import operator as functions
+import types
 
+from hiaton.function.equality import is_generated
 from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Dct, Lst, NeverType, Objs, Opaque, Scalar,
                                    Tens, Tup, Union, Value, is_number, is_text)
 
@@ -287,7 +289,7 @@ class Operators:
         if isinstance(a, Lst) and isinstance(b, Lst):
             return self.truth(self.call_prelude("lists_equal", [left, right]))
         if isinstance(a, Objs) or isinstance(b, Objs):
-            return self._equal_objects(left, right)
+            return self.equal_objects(left, right)
         constants = [t.value for t in (a, b) if isinstance(t, Const) and not is_number(t) and not is_text(t)]
         if all(c is None or type(c).__eq__ is object.__eq__ for c in constants) and (constants or type(a) is not type(b)):
             return False
@@ -298,17 +300,13 @@ class Operators:
         for value in (left, right):
             if value.type == FLOAT:
                 self.require(self.op("eq", value.ids[0], value.ids[0]), "NaN in a container that is compared")
+            if isinstance(value.type, Objs) and any(isinstance(c.__eq__, types.FunctionType) and not is_generated(c)
+                                                    for c in value.type.classes):
+                self.refuse_equality(left, right)  # which an object need not be to itself
         same = self.equal(left, right)
         if isinstance(same, Value):
             self.refuse("elements that are tensors cannot be compared; compare their numbers, as by hia.all(a == b)")
         return same
-
-    def _equal_objects(self, left, right):
-        if NONE in (left.type, right.type):
-            other = right if left.type == NONE else left
-            if all(c.__eq__ is object.__eq__ or hasattr(c, "__dataclass_fields__") for c in other.type.classes):
-                return self.is_none(other)
-        self.refuse(f"'==' of {left.type} and {right.type} cannot be converted; compare their fields")
 
     def _equal_union(self, union, other):
         found = False

@@ -1,6 +1,11 @@
 """What built-in functions and operators do, in the Python that is converted in their place."""
 
+import functools
 import math
+
+from hiaton import _core
+
+ops = _core.ops
 
 
 def power(base, exponent):
@@ -77,6 +82,26 @@ def lists_equal(a, b):
         if not x == y:
             return False
     return True
+
+
+@functools.cache
+def stacked(axis):
+    def along(items):
+        made = ops.stack([items[0]], axis=axis)
+        for item in items[1:]:
+            made = ops.concat([made, ops.stack([item], axis=axis)], axis=axis)
+        return made
+    return along
+
+
+@functools.cache
+def concatenated(axis):
+    def along(items):
+        made = items[0]
+        for item in items[1:]:
+            made = ops.concat([made, item], axis=axis)
+        return made
+    return along
 
 
 def contains(items, value):
@@ -222,6 +247,8 @@ def place_of(items, value):
 
 
 def count_of(items, value):
+    if value != value:
+        raise ValueError("NaN")  # Python looks whether it is the same object
     n = 0
     for item in items:
         if item == value:

@@ -5,6 +5,7 @@ import functools
 import itertools
 
 from hiaton import _core, pieces, tensors
+from hiaton.function import prelude
 from hiaton.function.types import NONE, Const, Lst, Scalar, Tens, Tup, Value, is_number
 
 _ORDER = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
@@ -16,6 +17,7 @@ _OF_TRUTH_VALUES = {"BitAnd": "logical_and", "BitOr": "logical_or", "BitXor": "n
 _WRAPPING = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul", "neg": "wrapping_neg"}
 _LEAST_AND_MOST = {"u8": (0, 2**8 - 1), "i32": (-2**31, 2**31 - 1)}
 _OF_BITS = {"BitAnd": "bitwise_and", "BitOr": "bitwise_or", "BitXor": "bitwise_xor", "Invert": "bitwise_invert"}
+_ALONG_LISTS = {"stack": prelude.stacked, "concat": prelude.concatenated}  # what takes lists of any length, along an axis
 
 
 def _is_float(dtype):
@@ -24,6 +26,14 @@ def _is_float(dtype):
 
 def _is_integer(dtype):
     return dtype in ("u8", "i32", "i64")
+
+
+_FIXED_SIZE = "call the function with tensors of one size along it, or make the part before the call"
+_GRADIENTS = "gradients are values here: use hia.value_and_grad, nn.value_and_grad or hia.GradientTape"
+# What to do in place of methods and attributes that people know from elsewhere.
+_INSTEAD = {"backward": _GRADIENTS, "grad": _GRADIENTS, "requires_grad": _GRADIENTS,
+            "detach": "use hia.stop_gradient", "numpy": "do it with what the function gives back",
+            "tolist": "do it with what the function gives back"}
 
 
 class Tensors:
@@ -46,7 +56,7 @@ class Tensors:
             elif isinstance(right.type, Tens) and not _is_float(right.type.dtype):
                 right = self.converted(right, "f64")
             return self.tensor_op("div", [left, right], {})
-        self.refuse(f"this operator of {left.type} and {right.type} cannot be converted")
+        self.refuse(f"this operator of {left.type} and {right.type} cannot be converted; call a function of hiaton")
 
     def tensor_bits(self, operator, *operands):
         """`&`, `|`, `^` and `~`: of truth values and of the bits of integers."""
@@ -80,6 +90,8 @@ class Tensors:
                 if args and isinstance(args[0].type, Tup):
                     given += self.items(args.pop(0))
                 elif args and isinstance(args[0].type, Lst):
+                    if engine_name in _ALONG_LISTS:
+                        return self._along_list(name, _ALONG_LISTS[engine_name], attributes[0][2], *args, **named)
                     self.refuse(f"{name}(): expected tensors whose number is known before the run, found {args[0].type}; loops and "
                                 "sum() go along lists of any length")
                 else:
@@ -90,23 +102,23 @@ class Tensors:
             elif operand in named:
                 given.append(named.pop(operand))
             else:
-                self.refuse(f"{name}(): expected an argument '{operand}'")
+                self.refuse(f"{name}(): expected an argument '{operand}', found none; give it")
         if text is not None:
             if args or named:
-                self.refuse(f"{name}(): expected fewer arguments")
+                self.refuse(f"{name}(): expected fewer arguments; help(hia.{name}) tells which")
             return self.tensor_value(self.op(engine_name, *self.promoted(given, one_type), attributes=text))
         values = []
         for attribute, is_list, otherwise, count in attributes:
             value = args.pop(0) if args else named.pop(attribute, None)
             if value is None or value.type == NONE and otherwise is not None:
                 if otherwise is None:
-                    self.refuse(f"{name}(): expected an argument '{attribute}'")
+                    self.refuse(f"{name}(): expected an argument '{attribute}', found none; give it")
                 values += [] if is_list else [otherwise] * count
             else:
                 integers = self.fixed_integers(value, f"{name}(): '{attribute}'")
                 values += integers * count if len(integers) == 1 and not is_list else integers
         if args or named:
-            self.refuse(f"{name}(): expected fewer arguments")
+            self.refuse(f"{name}(): expected fewer arguments; help(hia.{name}) tells which")
         ids = self.promoted(given, one_type)
         if reduced and not values:
             alone = self.tensor_value(ids[0])
@@ -115,6 +127,12 @@ class Tensors:
         if engine_name in _WRAPPING and _is_integer(self.tensor_value(ids[0]).type.dtype):
             engine_name = _WRAPPING[engine_name]
         return self.tensor_value(self.op(engine_name, *ids, attributes=values))
+
+    def _along_list(self, name, function, default, items, axis=None, **others):
+        if others or axis is None and default is None:
+            self.fail()
+        number = default if axis is None else self.fixed_integers(axis, f"{name}(): 'axis'")[0]
+        return self.call_function(function(number), [items], {})
 
     def attributes_in_front(self, engine_name, args):
         """The attributes that stand as a string before the operands, which is taken from them; None where there is no string."""
@@ -131,7 +149,8 @@ class Tensors:
         if isinstance(value.type, Tup):
             return [n for item in self.items(value) for n in self.fixed_integers(item, what)]
         self.ask_for_fixed()
-        self.refuse(f"{what}: expected an integer that is known before the run, found {value.type}")
+        self.refuse(f"{what}: expected an integer that is known before the run, found {value.type}; "
+                    "hand over a constant, or what depends on sizes of tensors alone")
 
     def ask_for_fixed(self):
         """Another round has an instance of the function for each number among its arguments, and where that is not enough of
@@ -151,7 +170,7 @@ class Tensors:
         values = [self.chosen(v, lambda side: isinstance(side, (Tens, Scalar))) for v in values]
         for value in values:
             if not isinstance(value.type, (Tens, Scalar)) and not is_number(value.type):
-                self.refuse(f"expected a tensor or a number, found {value.type}")
+                self.refuse(f"expected a tensor or a number, found {value.type}; make a tensor of it, or hand over its numbers")
         strong = [v.type.dtype for v in values if isinstance(v.type, Tens)]
         weak = [self.kind_of(v.type) for v in values if not isinstance(v.type, Tens)]
         if not weak and len(set(strong)) == 1:
@@ -178,7 +197,7 @@ class Tensors:
 
     def _cast_to(self, dtype, args):
         if len(args) != 1:
-            self.refuse(f"{dtype!r}(): expected one argument")
+            self.refuse(f"{dtype!r}(): expected one argument, found {len(args)}; join them by hia.stack before")
         return self.converted(self.chosen(args[0]), str(dtype).split(".")[-1])
 
     def tensor_method(self, value, name, args, named):
@@ -190,7 +209,7 @@ class Tensors:
             kind = {"bool": bool, "i64": int, "f64": float, "f32": float}[value.type.dtype]
             id_ = self.op("f64", value.ids[0]) if value.type.dtype == "f32" else value.ids[0]
             return self.scalar(kind, id_)
-        self.refuse(f"Tensor.{name} cannot be converted")
+        self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
 
     def tensor_attribute(self, value, name):
         if name == "shape" and all(d >= 0 for d in value.type.dims):
@@ -201,20 +220,20 @@ class Tensors:
             return Value(Const(_core.DType(value.type.dtype)))
         if name == "T":
             return self.tensor_op("permute_dims", [value], {})
-        self.refuse(f"Tensor.{name} cannot be converted")
+        self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
 
     def tensor_split(self, given):
         """hia.split(x, lengths, axis) of a tensor and numbers that are known before the run."""
         value = self.chosen(given[0], lambda side: isinstance(side, Tens))
         if not isinstance(value.type, Tens):
-            self.refuse(f"split(): expected a tensor, found {value.type}")
+            self.refuse(f"split(): expected a tensor, found {value.type}; lists are taken apart by slices")
         lengths, (axis,) = self.fixed_integers(given[1], "split(): 'lengths'"), self.fixed_integers(given[2], "split(): 'axis'")
         rank = len(value.type.dims)
         if not -rank <= axis < rank:
             self.fail()
         axis %= rank
         if value.type.dims[axis] < 0:
-            self.refuse(f"split() of {value.type} cannot be converted: the size of axis {axis} is not known before the run")
+            self.refuse(f"split() of {value.type} cannot be converted: the size of axis {axis} is not known before the run; {_FIXED_SIZE}")
         try:
             lengths = pieces.lengths_of(lengths if isinstance(given[1].type, Tup) else lengths[0], value.type.dims[axis])
         except ValueError:
@@ -236,7 +255,8 @@ class Tensors:
         for bound in bounds:
             if bound.type != NONE and not (is_number(bound.type) and type(bound.type.value) is int):
                 self.ask_for_fixed()
-                self.refuse(f"expected a part with integer bounds that are known before the run, found {bound.type}")
+                self.refuse(f"expected a part with integer bounds that are known before the run, found {bound.type}; "
+                            "take rows by a tensor of numbers, or all of them by a loop")
         if bounds[2].type == Const(0):
             self.fail()
         return Value(Const(slice(*(bound.type.value for bound in bounds))))
@@ -264,13 +284,13 @@ class Tensors:
             elif isinstance(key.type, (Tens, Scalar)) or constant is True or constant is False:
                 self.fail()
             else:
-                self.refuse(f"an index of {key.type} cannot be converted")
+                self.refuse(f"an index of {key.type} cannot be converted; use integers, slices, '...', None, or one tensor of integers")
         return value
 
     def with_new_axis(self, value, axis):
         dims = [*value.type.dims[:axis], 1, *value.type.dims[axis:]]
         if sum(d < 0 for d in dims) > 1:
-            self.refuse(f"None as an index into {value.type} cannot be converted: more than one size is not known before the run")
+            self.refuse(f"None as an index into {value.type} cannot be converted: more than one size is not known before the run; {_FIXED_SIZE}")
         return self.tensor_value(self.op("reshape", value.ids[0], attributes=dims))
 
     def part_along(self, value, axis, part):
@@ -280,7 +300,7 @@ class Tensors:
             return self.tensor_value(self.op("flip", value.ids[0], attributes=(axis,)))
         size = value.type.dims[axis]
         if size < 0:
-            self.refuse(f"a part of {value.type} cannot be converted: the size of axis {axis} is not known before the run")
+            self.refuse(f"a part of {value.type} cannot be converted: the size of axis {axis} is not known before the run; {_FIXED_SIZE}")
         places = range(*part.indices(size))
         if places.step == 1 or len(places) <= 1:
             return self.tensor_value(self.op("slice", value.ids[0], attributes=(axis, places.start if places else 0, len(places))))

@@ -229,6 +229,21 @@ def general(type_):
     return type_
 
 
+def of_any_size(type_):
+    """The type without the sizes of tensors."""
+    if isinstance(type_, Tens):
+        return Tens(type_.dtype, (-1,) * len(type_.dims))
+    if isinstance(type_, Lst):
+        return dataclasses.replace(type_, element=of_any_size(type_.element))
+    if isinstance(type_, (Tup, Dct)):
+        return dataclasses.replace(type_, items=tuple(map(of_any_size, type_.items)))
+    if isinstance(type_, Union):
+        return Union(tuple(map(of_any_size, type_.sides)))
+    if isinstance(type_, Func):
+        return dataclasses.replace(type_, captured=tuple((name, of_any_size(one)) for name, one in type_.captured))
+    return type_
+
+
 def _join_one(a, b):
     """What holds values of both without telling them apart; None where nothing does."""
     if a == b or b is NEVER:

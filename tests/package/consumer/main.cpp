@@ -59,23 +59,27 @@ void compare() {
     throw std::logic_error("not equal");
 }
 
-void learn() {
+void learn(const char* directory) {
   compare();
   const Model model = Model::from_text("slope.hia",
                                        "param w: f32[1] = zeros\n"
                                        "fn square(x: f32) -> f32 = x * x\n"
                                        "fn loss(x: f32) -> f32 = square(sum(w) * x - 3.0 * x)\n");
-  std::vector<Value> parameters = model.initial_parameters(1);
+  std::vector<train::ParameterValues> parameters = train::first_parameters(model, 1);
+  train::Optimizer optimizer({.kind = train::OptimizerKind::Sgd}, parameters);
   const std::vector<std::vector<Value>> examples = {{Value(1.0F)}, {Value(0.5F)}};
   for (int step = 0; step < 100; ++step) {
-    Gradients gradients(model.parameters());
-    model.loss(examples, {.parameters = parameters, .gradients = &gradients});
-    Tensor moved(DType::F32, {1});
-    *moved.mutable_data<float>() =
-        *parameters[0].tensor().data<float>() - 0.2F * *gradients[0].values.data<float>();
-    parameters[0] = moved;
+    Gradients sums(model.parameters());
+    const std::vector<Value> values = train::values_of(parameters);
+    model.loss(examples, {.parameters = values, .gradients = &sums});
+    optimizer.step(parameters, train::gradients_in(sums), 0.2, 1);
   }
-  std::printf("slope %.2f\n", static_cast<double>(*parameters[0].tensor().data<float>()));
+  const std::filesystem::path file = std::filesystem::path(directory) / "slope.safetensors";
+  std::filesystem::create_directories(directory);
+  train::save_parameters(file, parameters);
+  const train::SafetensorsFile saved(file);
+  std::printf("slope %.2f\n", static_cast<double>(saved.values_of(*saved.find("w")).floats()[0]));
+  std::filesystem::remove_all(directory);
 }
 
 void train_on_trees(const char* model, const char* directory) {
@@ -127,7 +131,7 @@ int main(int count, char** words) {
   run_file(words[1]);
   pass_values();
   build();
-  learn();
+  learn(words[3]);
   train_on_trees(words[2], words[3]);
   share();
   fail();

@@ -261,9 +261,13 @@ class FlowRun {
       if (members_[number] == nullptr) {
         members_[number] = take_worker();
         team_->set_worker(number, members_[number].get());
-        track = take_track();
-        if (is_open_) open(*members_[number], part);
+        if (is_open_) {
+          open(*members_[number], part);
+        } else {
+          track = take_track();
+        }
       }
+      if (is_open_ && options_.trace != nullptr) track = &options_.trace->worker(number);
       run_part(*members_[number], part, track, std::move(membership));
       if (team_->shares_calls() && (part.error != nullptr || part.failure)) team_->stop();
       if (team_->is_stopping() || team_->is_over()) return;
@@ -305,7 +309,7 @@ class FlowRun {
       try {
         if (is_open_) {
           const bool is_first = &part == parts_.data();
-          worker.go_on(*use_, std::move(membership), is_first ? phases_ : decltype(phases_)());
+          worker.go_on(*use_, std::move(membership), is_first ? phases_ : decltype(phases_)(), track);
         } else {
           if (part.gradients != nullptr) part.gradients->clear();
           worker.run(graph_, part.examples, options_, *packed_, *use_, gradients_of(part), track,

@@ -81,7 +81,8 @@ class Worker {
             Gradients* gradients);
   /// Takes the arguments of the phases that come next, and fires all that can fire. In a team it goes on with
   /// what others send, until nobody has anything to do. Throws as run() does.
-  void go_on(Budget& use, Membership membership, std::span<const std::vector<Value>> phases);
+  void go_on(Budget& use, Membership membership, std::span<const std::vector<Value>> phases,
+             Trace::Track* track);
   /// By number; those of later phases than have come are without meaning.
   std::span<const Value> results() const { return started_[0].results; }
   std::size_t results_to_come() const { return started_[0].results_to_come; }
@@ -224,7 +225,8 @@ class Worker {
   RunError for_caller(const RunError& error, Frame* outermost) const;
   void draw_gift(uint32_t function, uint64_t arrow);
 
-  void begin_trace(Trace::Track* track);
+  /// `count` is how much there is to do, in so many of `unit`.
+  void begin_trace(Trace::Track* track, std::string_view unit, std::size_t count);
   void end_trace();
   void begin_items();
   void end_items();

@@ -13,10 +13,10 @@ int64_t as_integer(uint64_t count) {
 
 }  // namespace
 
-void Worker::begin_trace(Trace::Track* track) {
+void Worker::begin_trace(Trace::Track* track, std::string_view unit, std::size_t count) {
   track_ = track;
   Trace& trace = *options_->trace;
-  kinds_.part = trace.kind({"part", "run", {{"argument lists", DType::I64}, {"calls", DType::I64}}});
+  kinds_.part = trace.kind({"part", "run", {{std::string(unit), DType::I64}, {"calls", DType::I64}}});
   kinds_.items = trace.kind(
       {"items", "items", {{"scalar firings", DType::I64}, {"calls", DType::I64}, {"frames", DType::I64}}});
   kinds_.batch.assign(plan_.regions.size(), 0);
@@ -31,13 +31,15 @@ void Worker::begin_trace(Trace::Track* track) {
   for (const graph::Function& function : graph_->functions()) {
     kinds_.gift.push_back(trace.kind({function.name, "stolen call"}));
   }
-  track_->begin(kinds_.part)[0].i64 = as_integer(examples_.size());
+  Slot* fields = track_->begin(kinds_.part);
+  fields[0].i64 = as_integer(count);
+  fields[1].i64 = as_integer(calls_);
 }
 
 void Worker::end_trace() {
   sample();
-  track_->end()[1].i64 = as_integer(calls_);
-  track_->count(0, 0);
+  Slot* fields = track_->end();
+  fields[1].i64 = as_integer(calls_) - fields[1].i64;
 }
 
 void Worker::sample() {

@@ -15,10 +15,10 @@ void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const 
                  Membership membership) {
   begin(graph, examples, options, packed, gradients);
   tells_gradients_ = membership.is_whole_run && gradients != nullptr && options.on_gradient;
-  if (track != nullptr) begin_trace(track);
+  if (track != nullptr) begin_trace(track, "argument lists", examples.size());
   use.begin_with(resting_bytes_);
   run_until_rest(use, std::move(membership), {});
-  if (track_ != nullptr) end_trace();
+  if (track_ != nullptr) track_->count(0, 0);
   for (const Example& example : started_) {
     if (example.results_to_come > 0) throw no_result_error(graph, graph.outputs()[0], false, {});
   }
@@ -63,6 +63,7 @@ void Worker::run_until_rest(Budget& use, Membership membership, std::span<const 
   most_bytes_ = std::max(most_bytes_, watch.bytes());
   resting_frames_ = frames_;
   resting_bytes_ = watch.bytes();
+  if (track_ != nullptr) end_trace();
 }
 
 /// What a run before left: everything after an error, frames that wait for a phase that never came.
@@ -117,10 +118,13 @@ void Worker::open(const graph::Graph& graph, const RunOptions& options, const Pa
   begin(graph, {}, options, packed, gradients);
 }
 
-void Worker::go_on(Budget& use, Membership membership, std::span<const std::vector<Value>> phases) {
+void Worker::go_on(Budget& use, Membership membership, std::span<const std::vector<Value>> phases,
+                   Trace::Track* track) {
   use.add_frames(-resting_frames_);
   use.add_bytes(-resting_bytes_);
+  if (track != nullptr) begin_trace(track, "phases", phases.size());
   run_until_rest(use, std::move(membership), phases);
+  track_ = nullptr;
   use.add_frames(resting_frames_);
   use.add_bytes(resting_bytes_);
 }

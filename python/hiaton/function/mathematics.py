@@ -15,10 +15,10 @@ _OF_INTEGERS = {math.gcd: "gcd", math.isqrt: "isqrt", math.factorial: "factorial
 _ON_TENSORS = {**_OPERATIONS, **_TESTS, **_WHOLE, math.log: "log"}
 _TWO_OPERANDS = (math.atan2, math.fmod, math.pow)
 
-MATH_FUNCTIONS = (*_OPERATIONS, *_TESTS, *_WHOLE, *_FACTORS, *_OF_INTEGERS, math.log)
+FUNCTIONS = (*_OPERATIONS, *_TESTS, *_WHOLE, *_FACTORS, *_OF_INTEGERS, math.log)
 
 
-class MathFunctions:
+class Mathematics:
     def call_math(self, function, values):
         values = [self.operand(value) for value in values]
         if all(is_number(value.type) for value in values):

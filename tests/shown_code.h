@@ -19,11 +19,11 @@ inline std::string text_of_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// That tests/engine/`test` holds code between the lines "// Shown in docs/`document`, from here" and "// to
+/// That tests/`test` holds code between the lines "// Shown in docs/`document`, from here" and "// to
 /// here", and the document has exactly this code.
 inline void expect_shown(const std::string& test, const std::string& document) {
   const std::filesystem::path tests = tests_dir();
-  const std::string code = text_of_file(tests / "engine" / test);
+  const std::string code = text_of_file(tests / test);
   const std::string begin = "// Shown in docs/" + document + ", from here\n";
   const std::size_t from = code.find(begin) + begin.size();
   const std::string shown = code.substr(from, code.find("// to here\n") - from);

@@ -1,5 +1,9 @@
 // The safetensors file format: 8 bytes that say how long the header is (little-endian), the header in JSON,
 // the data.
+//
+//   const train::SafetensorsFile file("model.safetensors");
+//   for (const auto& tensor : file.tensors()) std::cout << tensor.name << '\n';
+//   const train::Numbers weights = file.values_of(*file.find("W"));
 #pragma once
 
 #include <cstdint>
@@ -11,8 +15,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file_bytes.h"
 #include "hiaton/train.h"
+
+#pragma GCC visibility push(default)
+namespace hiaton {
+class MappedFile;
+}
 
 namespace hiaton::train {
 
@@ -26,9 +34,11 @@ struct TensorView {
 /// What the format calls it: "F32".
 std::string_view safetensors_name(DType dtype);
 
+/// Texts by name, which a file holds besides its tensors.
 using Metadata = std::map<std::string, std::string>;
 
-/// Writes tensors and texts, atomically.
+/// Writes tensors and texts, atomically: after a crash there is the old file or the new one. Throws
+/// ProgramError that names the file and the reason.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const Metadata& metadata);
 
@@ -49,9 +59,11 @@ class SafetensorsFile {
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
   const Metadata& metadata() const { return metadata_; }
+  /// Null: there is none of this name.
   const Tensor* find(std::string_view name) const;
   /// Throws ProgramError unless the tensor is of float32 or float64 and all its elements are finite.
   Numbers values_of(const Tensor& tensor) const;
+  /// As they stand in the file, for tensors of any type.
   std::string_view bytes_of(const Tensor& tensor) const;
   /// Keeps the bytes alive.
   const std::shared_ptr<const MappedFile>& file() const { return file_; }
@@ -75,3 +87,4 @@ class SafetensorsFile {
 std::string show_type(std::string_view dtype, std::span<const int64_t> shape);
 
 }  // namespace hiaton::train
+#pragma GCC visibility pop

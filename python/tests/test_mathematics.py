@@ -1,5 +1,6 @@
-"""Functions of the module math in graphs: the bits of Python, and its errors."""
+"""Functions of math and functools in graphs: the bits of Python, and its errors."""
 
+import functools
 import math
 import random
 import struct
@@ -73,13 +74,24 @@ def test_wrong_numbers_of_arguments_raise_what_python_raises():
             assert outcome(hia.function(main), 1, *args) == outcome(main, 1, *args)
 
 
-def test_what_is_no_number_is_refused_with_a_way_out():
-    @hia.function(strict=True)
-    def sine(x):
-        return math.sin(x)
+def test_others_are_refused_with_what_to_do():
+    for function, args, why in ((math.exp, (hia.ones(2),), "math.exp of f32[2] cannot be converted; give a number, or a tensor to hia.exp"),
+                                (math.gcd, (hia.ones(2), 1), "math.gcd of f32[2] cannot be converted; give a number"),
+                                (math.gamma, (2.0,), "'gamma' is foreign to the graph; ")):
+        with pytest.raises(hia.ConversionError) as error:
+            hia.function(lambda *args: function(*args), strict=True)(*args)
+        assert why in str(error.value)
 
-    with pytest.raises(hia.ConversionError, match=r"math\.sin of .* cannot be converted; .*hia\.sin"):
-        sine(hia.tensor([1.0, 2.0]))
+
+def test_many_at_once_give_the_same_bits():
+    some = random.Random(3)
+    xs = [some.uniform(-20, 20) for _ in range(2000)]
+
+    @hia.function(strict=True)
+    def all_of(xs):
+        return [math.sin(x) + math.exp(x) * math.tanh(x) for x in xs]
+
+    assert all_of(xs) == all_of.__wrapped__(xs)
 
 
 def test_gradients():
@@ -108,3 +120,21 @@ def test_an_adaptive_integral_is_one_graph():
     graph = hia.function(simpson, strict=True)
     assert graph(*args) == simpson(*args)
     assert "1 conversion" in graph.report()
+
+
+def scaled(by, x, plus=0.0, times=1.0):
+    return (by * x + plus) * times
+
+
+half = functools.partial(scaled, 0.5, plus=1.0)
+half_twice = functools.partial(half, times=2.0)
+
+
+def test_partial_functions_are_called(monkeypatch):
+    def both(x):
+        return half(x), half_twice(x), half(x, plus=3.0)
+
+    graph = hia.function(both, strict=True)
+    assert graph(3.0) == both(3.0) == (2.5, 5.0, 4.5)
+    monkeypatch.setitem(globals(), "half", functools.partial(scaled, 0.25))
+    assert graph(3.0) == both(3.0)

@@ -1,0 +1,117 @@
+"""Instances: the functions of the graph that are made of one function of Python, a loop or a rest, one for each combination of
+types that it is called with."""
+
+import functools
+
+from hiaton.function.errors import ConversionError
+from hiaton.function.frame import scalar_type
+from hiaton.function.names import plain_name
+from hiaton.function.source import place
+from hiaton.function.statements import build_function
+from hiaton.function.types import NEVER, join, of_any_size, size_of
+
+MOST_INSTANCES = 400
+MOST_OF_ONE = 40
+MOST_SIZES = 8  # for which a function is made one by one; if there are more, one is made for all
+DEEPEST_TYPE = 12
+GROWS = "expected types that do not grow from call to call; hold what grows in objects or lists"
+
+
+class Instance:
+    """One function of the module."""
+
+    def __init__(self, number, name, types, result):
+        self.number = number
+        self.name = name
+        self.types = types
+        self.result = result
+
+
+class Instances:
+    def assume(self, what, found):
+        """Takes into account that it has this type too: the type of all that was found."""
+        before = self.assumed.get(what, NEVER)
+        self.found[what] = join(self.found.get(what, NEVER), found)
+        known = join(before, found)
+        if known != before:
+            if size_of(known) > DEEPEST_TYPE:
+                raise ConversionError(f"{place(self.function)}: {GROWS}, found {known}")
+            self.assumed[what] = known
+            self.changed = True
+        return known
+
+    def instance_of(self, function, types, is_entry=False):
+        """The instance of a function of Python, which has a parameter for each type."""
+        self.guard_code(function)
+        kind = "recomputed" if getattr(function, "__hiaton_recompute__", False) and not is_entry else "function"
+        return self.instance((kind, id(function.__code__), id(function)), function.__name__, types,
+                             lambda frame, values: build_function(frame, function, values), is_entry, parameters_of(function))
+
+    def instance(self, key, name, types, build, is_entry=False, parameters=()):
+        """`parameters`: what people call them. The instance may be one for tensors of any size."""
+        like = (*key, tuple(map(of_any_size, types)))
+        types = self._with_open_sizes(like, types)
+        if (*key, types) not in self.instances and not is_entry:
+            self.sizes[like].append(types)
+            types = self._with_open_sizes(like, types)
+        key = (*key, types)
+        if key in self.instances:
+            return self.instances[key]
+        self.counts[key[:2]] += 1
+        if len(self.instances) >= MOST_INSTANCES or self.counts[key[:2]] > MOST_OF_ONE:
+            raise ConversionError(f"{place(self.function)}: '{name}' is called with too many combinations of types, the last one "
+                                  f"({', '.join(map(str, types))}); call it with fewer")
+        for type_ in types:
+            if size_of(type_) > DEEPEST_TYPE:
+                raise ConversionError(f"{place(self.function)}: '{name}': {GROWS}, found {type_}")
+        result = self.assumed.get(("result", key), NEVER)
+        if result is NEVER and not is_entry and key not in self.drafted:
+            # Callers go on with what a first draft of the body gives: so most types are known after one round.
+            self.drafted.add(key)
+            self.changed = True
+            self._define(self._declared(key, name, types, NEVER, False, parameters), build)
+            result = self.assumed.get(("result", key), NEVER)
+        made = self._declared(key, name, types, result, is_entry, parameters)
+        self.waiting.append((made, build))
+        return made
+
+    def _with_open_sizes(self, like, types):
+        """The types without those sizes that are not the same in many calls: a tensor that grows has a new one in each."""
+        if len(self.sizes[like]) > MOST_SIZES and like not in self.any_size:
+            self.any_size[like] = functools.reduce(_joined, self.sizes[like])
+            self.changed = True
+        if like in self.any_size:
+            self.any_size[like] = types = _joined(self.any_size[like], types)
+        return tuple(types)
+
+    def _declared(self, key, name, types, result, is_entry, names):
+        parameters = {}
+        for number, type_ in enumerate((*types, *self.followed_types())):
+            known = names[number] if number < min(len(names), len(types)) else ""
+            known = plain_name(known) if known.isidentifier() else f"a{number}"
+            kinds = self.graph_types(type_)
+            for part, kind in enumerate(kinds):
+                own = known if len(kinds) == 1 else f"{known}_{part}"
+                parameters[f"{own}_a{number}" if own in parameters else own] = kind
+        if is_entry and not parameters:
+            parameters["a0"] = scalar_type("i64")
+        parameters = list(parameters.items())
+        name = self.entry if is_entry and self.entry else plain_name(name)
+        if name == self.entry and not is_entry:
+            name += "_"
+        number = self.builder.declare(name, parameters, self.graph_types(result) or [scalar_type("i64")],
+                                      key[0] == "recomputed")
+        made = Instance(number, name, types, result)
+        made.key = key
+        self.instances[key] = made
+        return made
+
+
+def parameters_of(function):
+    """The names of the parameters of a function of Python."""
+    code = function.__code__
+    return code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+
+
+def _joined(some, others):
+    return tuple(map(join, some, others))

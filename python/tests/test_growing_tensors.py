@@ -1,0 +1,116 @@
+"""Tensors whose sizes differ from call to call, and lists of any length that become one tensor."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from test_children import difference
+
+import hiaton as hia
+from hiaton import nn
+
+ROWS = [hia.tensor([1.0, 2.0]), hia.tensor([3.0, 4.0]), hia.tensor([5.0, 6.0])]
+
+
+def assert_same(found, expected):
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    assert np.array_equal(np.asarray(found), np.asarray(expected))
+
+
+@pytest.mark.parametrize("combine", [
+    lambda xs: hia.stack([x * 2.0 for x in xs]),
+    lambda xs: hia.stack(xs, axis=-1),
+    lambda xs: hia.concat(xs, axis=0),
+    lambda xs: hia.concat([hia.stack([x, x]) for x in xs], axis=1),
+])
+def test_lists_of_any_length_become_a_tensor(combine):
+    graph = hia.function(combine, strict=True)
+    for count in (3, 1, 2):
+        assert_same(graph(ROWS[:count]), combine(ROWS[:count]))
+    assert "1 conversion" in graph.report()
+
+
+def test_no_rows_raise_what_eager_operations_raise():
+    graph = hia.function(lambda xs: hia.stack(xs))
+    assert graph(ROWS).shape == (3, 2)
+    with pytest.raises(hia.ProgramError, match="stack: expected at least one"):
+        graph([])
+
+
+def test_wrong_arguments_raise_what_eager_operations_raise():
+    for combine in (lambda xs: hia.concat(xs), lambda xs: hia.stack(xs, axis=0, along=1)):
+        with pytest.raises(TypeError) as expected:
+            combine(ROWS)
+        with pytest.raises(TypeError) as found, pytest.warns(hia.FallbackWarning):
+            hia.function(combine)(ROWS)
+        assert str(found.value) == str(expected.value)
+
+
+def test_a_tensor_grows_in_a_loop_and_in_a_recursion():
+    def counted(n):
+        made = hia.zeros(1)
+        for i in range(n):
+            made = hia.concat([made, hia.ones(1) * i], axis=0)
+        return made
+
+    def doubled(x, n):
+        return x if n == 0 else doubled(hia.concat([x, x * 0.5], axis=0), n - 1)
+
+    loop, recursion = hia.function(counted, strict=True), hia.function(doubled, strict=True)
+    for n in (0, 3, 30, 100):
+        assert_same(loop(n), counted(n))
+    for n in (0, 3, 12):
+        assert_same(recursion(hia.tensor([1.0]), n), doubled(hia.tensor([1.0]), n))
+    assert "1 conversion" in loop.report() and "1 conversion" in recursion.report()
+
+
+def test_a_function_for_few_sizes_stays_one_for_each():
+    """Their sizes are known before the run, which reshape and others need."""
+    def layer(x, w):
+        return hia.reshape(x @ w, shape=[w.shape[1]])
+
+    def network(x, layers):
+        for w in layers:
+            x = layer(x, w)
+        return x
+
+    layers = tuple(hia.ones([n, n + 1]) for n in range(2, 7))
+    graph = hia.function(network, strict=True)
+    assert_same(graph(hia.ones(2), layers), network(hia.ones(2), layers))
+
+
+@dataclasses.dataclass
+class Tree:
+    word: int
+    children: list
+
+
+def tree(depth, width):
+    return Tree(depth + width, [tree(depth - 1, 1 + (depth + n) % 3) for n in range(width)] if depth else [])
+
+
+class Attention(nn.Module):
+    """Children of any number, weighed by what they say."""
+
+    def __init__(self, d):
+        self.embedding, self.linear, self.score = nn.Embedding(10, d), nn.Linear(d, d), nn.Linear(d, 1)
+
+    def encode(self, t):
+        own = self.embedding(t.word)
+        if not t.children:
+            return hia.tanh(own)
+        children = hia.stack([self.encode(child) for child in t.children])
+        return hia.tanh(self.linear(own + hia.softmax(self.score(children)[:, 0]) @ children))
+
+    def loss(self, trees):
+        return sum(hia.sum(self.encode(t) ** 2) for t in trees) / len(trees)
+
+
+def test_attention_over_children_learns_as_eagerly():
+    model = Attention(4)
+    trees = [tree(3, width) for width in (1, 2, 3)]
+    loss, gradients = nn.value_and_grad(model, Attention.loss)(model, trees)
+    with hia.GradientTape() as tape:
+        eager = model.loss(trees)
+    assert loss.item() == eager.item()
+    assert difference(gradients, tape.gradient(eager, model), model) < 1e-6
