@@ -44,9 +44,11 @@ struct Dim {
 class Shape {
  public:
   Shape() = default;
-  Shape(std::vector<Dim> dims);  // NOLINT(google-explicit-constructor): a list of dimensions is a shape
-  Shape(std::initializer_list<Dim> dims);
-  Shape(const Shape& other) : dims_(other.dims_ == nullptr ? nullptr : other.copied()) {}
+  Shape(std::vector<Dim> dims)  // NOLINT(google-explicit-constructor): a list of dimensions is a shape
+      : dims_(dims.empty() ? nullptr : std::make_unique<std::vector<Dim>>(std::move(dims))) {}
+  Shape(std::initializer_list<Dim> dims) : Shape(std::vector<Dim>(dims)) {}
+  Shape(const Shape& other)
+      : dims_(other.dims_ == nullptr ? nullptr : std::make_unique<std::vector<Dim>>(*other.dims_)) {}
   Shape(Shape&&) = default;
   Shape& operator=(const Shape& other) { return *this = Shape(other); }
   Shape& operator=(Shape&&) = default;
@@ -65,24 +67,19 @@ class Shape {
 
   void push_back(Dim dim) { insert(end(), std::move(dim)); }
   /// Before `position`.
-  void insert(const Dim* position, Dim dim);
-  void erase(const Dim* position);
+  void insert(const Dim* position, Dim dim) {
+    const std::ptrdiff_t index = position - begin();
+    if (dims_ == nullptr) dims_ = std::make_unique<std::vector<Dim>>();
+    dims_->insert(dims_->begin() + index, std::move(dim));
+  }
+  void erase(const Dim* position) { dims_->erase(dims_->begin() + (position - begin())); }
 
-  friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_ || a.has_dims_of(b); }
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
 
  private:
-  // Types are made, copied and destroyed in every source: where what has dimensions were inlined there, half
-  // of the time that compiling takes would go into it.
-  using Dims = std::vector<Dim>;
-  struct Deleter {
-    void operator()(Dims* dims) const;
-  };
-  using Owner = std::unique_ptr<Dims, Deleter>;
-
-  Owner copied() const;
-  bool has_dims_of(const Shape& other) const;
-
-  Owner dims_;
+  std::unique_ptr<std::vector<Dim>> dims_;
 };
 
 class DataType;

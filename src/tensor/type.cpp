@@ -23,32 +23,6 @@ std::shared_ptr<const DataType> unowned(const DataType* type) {
 
 }  // namespace
 
-Shape::Shape(std::vector<Dim> dims) : dims_(dims.empty() ? nullptr : new Dims(std::move(dims))) {}
-
-Shape::Shape(std::initializer_list<Dim> dims) : Shape(Dims(dims)) {}
-
-void Shape::Deleter::operator()(Dims* dims) const {
-  delete dims;
-}
-
-Shape::Owner Shape::copied() const {
-  return Owner(new Dims(*dims_));
-}
-
-void Shape::insert(const Dim* position, Dim dim) {
-  const std::ptrdiff_t index = position - begin();
-  if (dims_ == nullptr) dims_.reset(new Dims());
-  dims_->insert(dims_->begin() + index, std::move(dim));
-}
-
-void Shape::erase(const Dim* position) {
-  dims_->erase(dims_->begin() + (position - begin()));
-}
-
-bool Shape::has_dims_of(const Shape& other) const {
-  return std::equal(begin(), end(), other.begin(), other.end());
-}
-
 std::string_view name_of(DType dtype) {
   return kDTypeNames[static_cast<std::size_t>(dtype)];
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "net/walk.h"
+#include "sized.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -237,7 +238,7 @@ struct GiftState {
 };
 
 TEST(GiftProtocol, EachCallComesBackOnceAndEachQuestionIsAnswered) {
-  for (const auto& [processes, calls] : {std::pair(2, 2), std::pair(3, 1)}) {
+  for (const auto& [processes, calls] : {std::pair(2, 2), std::pair(sized(3, 2), 1)}) {
     const Walked walked = walk_to_ends(GiftState<RightGifts>(processes, calls));
     EXPECT_EQ(walked.wrong, "") << processes << " processes";
     EXPECT_GT(walked.states, 100u) << processes << " processes";
