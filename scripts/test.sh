@@ -62,8 +62,9 @@ tests_within() {
 run_tests() {
   local preset="$1" log="$logs/tests_$1.log" began=$SECONDS
   shift
-  # One more than there are processors: some wait, for a browser, or for a process that is not to answer.
-  ctest --preset "$preset" -j "$((jobs + 1))" --timeout 600 "$@" >"$log" 2>&1
+  # Some wait, for a browser or for a process that is not to answer: what is compiled meanwhile takes the processor. With
+  # more at a time, their threads would take turns with those of others, which costs a quarter of their time.
+  ctest --preset "$preset" -j "$jobs" --timeout 600 "$@" >"$log" 2>&1
   local status=$? summary count bad left_out
   summary="$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1)"
   if [[ ! "$summary" =~ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then
