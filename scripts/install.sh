@@ -16,6 +16,7 @@ hiaton_packages=(
   qemu-user                             # machines with fewer instructions, for a test
   pkg-config dpkg-dev file doxygen      # the installed library and the Debian package
   clang-format clang-tidy clang libclang-rt-14-dev  # the last two: fuzzing
+  lld                                   # links sanitized programs faster; not needed
 )
 
 is_installed() {

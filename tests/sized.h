@@ -24,6 +24,12 @@ inline constexpr bool kSeesOnlyThreads = true;
 inline constexpr bool kSeesOnlyThreads = false;
 #endif
 
+/// Whether this build sees something in a run of so many threads: the thread sanitizer sees nothing where
+/// there is one, and such runs are those of all other builds.
+constexpr bool has_to_run(int threads) {
+  return threads > 1 || !kSeesOnlyThreads;
+}
+
 /// So many random programs of a kind. The thread sanitizer takes longest and has the least to see in them:
 /// what threads share, not what each program computes.
 constexpr uint64_t sized_programs(uint64_t usual, uint64_t slow) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 constexpr std::size_t kMostSeen = 1 << 20;
 constexpr uint64_t kMostWasted = 256;
-constexpr std::size_t kAhead = 8;  // how far ahead of a node its memory is loaded
+constexpr std::size_t kNodesAhead = 8;  // how far ahead of a node its memory is loaded
 
 /// Whether the object is compared by its address alone, and another one may stand there when it is gone.
 bool must_be_kept_alive(PyObject* value) {
@@ -59,7 +59,7 @@ bool ObjectCache::holds(const Entry& entry, const ObjectTable& table) {
   const std::size_t count = entry.nodes.size();
   PyObject* const* expected = entry.expected.data();
   for (std::size_t i = 0; i < count; ++i) {
-    const Node& ahead = entry.nodes[std::min(i + kAhead, count - 1)];
+    const Node& ahead = entry.nodes[std::min(i + kNodesAhead, count - 1)];
     __builtin_prefetch(ahead.object);
     __builtin_prefetch(reinterpret_cast<PyObject**>(ahead.object) - 4);  // see AttributePlaces::values_of
     __builtin_prefetch(ahead.contents);

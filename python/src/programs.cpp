@@ -41,7 +41,7 @@ void warn_of_fallback(const RunStats& stats) {
   if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) throw nb::python_error();
 }
 
-nb::object call(const Function& function, const nb::args& args, const nb::kwargs& named) {
+nb::object call_function(const Function& function, const nb::args& args, const nb::kwargs& named) {
   const std::vector<Value> arguments = function.arguments(args, named);
   RunResult result;
   function.run([&](RunOptions options) { result = function.program->run(arguments, std::move(options)); });
@@ -340,7 +340,7 @@ void bind_programs(nb::module_& m) {
                        "A function of a program. Other Python threads go on while it runs; Ctrl-C ends it.")
       .def_ro("name", &Function::name)
       .def_prop_ro("signature", &signature_of, "Its parameters and results, as the program has them.")
-      .def("__call__", &call,
+      .def("__call__", &call_function,
            nb::sig("def __call__(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any"))
       .def("map", &call_for_each,
            nb::sig("def map(self, *lists: collections.abc.Iterable[typing.Any]) -> list[typing.Any]"),

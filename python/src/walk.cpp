@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostFailedWalks = 3;
 constexpr std::size_t kUsualCount = 64;
-constexpr std::size_t kAhead = 4;  // how far ahead of an object in the queue its attributes are loaded
+constexpr std::size_t kObjectsAhead = 4;  // how far ahead of an object in the queue its attributes are loaded
 
 bool has_texts(const Plan& plan) {
   return plan.kind == Plan::Kind::Symbol || std::ranges::any_of(plan.parts, has_texts);
@@ -150,8 +150,8 @@ bool Snapshot::walk_all(const Walked& root) {
   walked_.reserve(kUsualCount);
   walked_.push_back(root);
   for (std::size_t i = 0; i < walked_.size(); ++i) {
-    if (like_root != nullptr && i + kAhead < walked_.size()) {
-      PyObject* const ahead = walked_[i + kAhead].object;
+    if (like_root != nullptr && i + kObjectsAhead < walked_.size()) {
+      PyObject* const ahead = walked_[i + kObjectsAhead].object;
       if (Py_IS_TYPE(ahead, Py_TYPE(root.object))) like_root->attributes.expect(ahead);
     }
     const Walked next = walked_[i];

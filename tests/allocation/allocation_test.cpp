@@ -14,6 +14,7 @@
 #include "allocation/failing_allocations.h"
 #include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
+#include "sized.h"
 #include "train/directory.h"
 
 namespace hiaton::testing {
@@ -38,15 +39,18 @@ std::optional<std::string> outcome_of(const Work& work) {
 /// Whether work leaves as many allocations as were there before; else it may keep some for the next time.
 enum class Keeps : uint8_t { Nothing, Memory };
 
-/// Does `work` with the first allocation failing, with the second, ... until it has no more of them.
+/// Does `work` with the first allocation failing, with the second, ... until it has no more of them. Where
+/// the build is slow, with every third one.
 void fail_at_every_allocation(const Work& work, Keeps keeps) {
   const std::string right = work();
   const auto is_wrong = [&](const FailingAllocations& failing, const std::optional<std::string>& result) {
     return result ? *result != right : !failing.has_failed();
   };
+  constexpr uint64_t kStep = sized(1, 3);
   for (Shortage shortage : {Shortage::Once, Shortage::Forever}) {
     bool has_failed = true;
-    for (uint64_t nth = 1; has_failed && !::testing::Test::HasFailure(); ++nth) {
+    for (uint64_t nth = shortage == Shortage::Once ? 1 : kStep; has_failed && !::testing::Test::HasFailure();
+         nth += kStep) {
       const int64_t live = live_allocations();
       bool wrong = false;
       {

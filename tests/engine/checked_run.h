@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hiaton/hiaton.h"
+#include "sized.h"
 
 namespace hiaton {
 
@@ -23,7 +24,8 @@ inline RunResult run(const Program& program, const std::vector<Value>& arguments
 
 /// One worker, several that take calls when they have nothing to do, and several that take all they can get.
 inline std::vector<RunOptions> worker_ways() {
-  std::vector<RunOptions> ways{{.workers = 1}};
+  std::vector<RunOptions> ways;
+  if (has_to_run(1)) ways.push_back({.workers = 1});
   for (const int workers : {2, 8}) {
     ways.push_back({.workers = workers});
     ways.push_back({.workers = workers, .share_every_call = true});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "net/walk.h"
+#include "sized.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -53,24 +54,29 @@ struct NamesAllAlike : RightGifts {
   static constexpr bool kOneName = true;
 };
 
+/// A call that a process runs for another one.
+struct GiftTaken {
+  int name = 0;
+  int id = 0;
+
+  friend auto operator<=>(const GiftTaken&, const GiftTaken&) = default;
+};
+
+struct GiftMember {
+  Questions questions;
+  uint32_t run = 0;
+  std::vector<int> asked{};        ///< who waits for an answer of this one
+  std::vector<GiftTaken> taken{};  ///< one at most, where nobody asks twice
+  bool has_ended = false;
+
+  friend auto operator<=>(const GiftMember&, const GiftMember&) = default;
+};
+
 /// Process 0 has calls that it runs itself or gives away, in each of two runs.
 template <class Rules>
 struct GiftState {
-  struct Taken {
-    int name = 0;
-    int id = 0;
-
-    friend auto operator<=>(const Taken&, const Taken&) = default;
-  };
-  struct Member {
-    Questions questions;
-    uint32_t run = 0;
-    std::vector<int> asked{};    ///< who waits for an answer of this one
-    std::vector<Taken> taken{};  ///< one at most, where nobody asks twice
-    bool has_ended = false;
-
-    friend auto operator<=>(const Member&, const Member&) = default;
-  };
+  using Taken = GiftTaken;
+  using Member = GiftMember;
   int calls;
   std::vector<Member> members;
   std::vector<GiftMessage> under_way;
@@ -237,7 +243,7 @@ struct GiftState {
 };
 
 TEST(GiftProtocol, EachCallComesBackOnceAndEachQuestionIsAnswered) {
-  for (const auto& [processes, calls] : {std::pair(2, 2), std::pair(3, 1)}) {
+  for (const auto& [processes, calls] : {std::pair(2, 2), std::pair(sized(3, 2), 1)}) {
     const Walked walked = walk_to_ends(GiftState<RightGifts>(processes, calls));
     EXPECT_EQ(walked.wrong, "") << processes << " processes";
     EXPECT_GT(walked.states, 100u) << processes << " processes";

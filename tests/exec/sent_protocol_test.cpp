@@ -68,30 +68,35 @@ struct NamesAreUsedAgain : RightRules {
   };
 };
 
+/// A call that runs here; it may wait for one of its own.
+struct SentTaken {
+  int caller = 0;
+  uint64_t name = 0;
+  int id = 0;
+  int depth = 0;
+  int waits_for = -1;  ///< the id of that one
+
+  friend auto operator<=>(const SentTaken&, const SentTaken&) = default;
+};
+
+template <class Names>
+struct SentMember {
+  Names names;
+  std::vector<int> ids;      ///< by place: of the call that has it
+  std::vector<int> unknown;  ///< ids of calls that were refused, and are not known to be taken
+  std::vector<SentTaken> taken;
+  std::vector<SentMessage> refused;
+
+  friend auto operator<=>(const SentMember&, const SentMember&) = default;
+};
+
 /// Process 0 makes calls to process 1, which calls back, and so on. Each can hold one call of the other.
 template <class Rules>
 struct SentState {
   static constexpr std::size_t kRoom = 1;
 
-  /// A call that runs here; it may wait for one of its own.
-  struct Taken {
-    int caller = 0;
-    uint64_t name = 0;
-    int id = 0;
-    int depth = 0;
-    int waits_for = -1;  ///< the id of that one
-
-    friend auto operator<=>(const Taken&, const Taken&) = default;
-  };
-  struct Member {
-    typename Rules::Names names;
-    std::vector<int> ids;      ///< by place: of the call that has it
-    std::vector<int> unknown;  ///< ids of calls that were refused, and are not known to be taken
-    std::vector<Taken> taken;
-    std::vector<SentMessage> refused;
-
-    friend auto operator<=>(const Member&, const Member&) = default;
-  };
+  using Taken = SentTaken;
+  using Member = SentMember<typename Rules::Names>;
   int calls;
   int to_begin;
   int depth;

@@ -70,6 +70,7 @@ std::vector<RunOptions> ways_to_run(uint64_t seed, FieldsOf fields) {
     default:
       ways.push_back({.executor = Executor::Flow, .workers = 8, .share_every_call = true});
   }
+  std::erase_if(ways, [](const RunOptions& way) { return !has_to_run(way.workers); });
   return ways;
 }
 

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "exec/reference.h"
 #include "exec/run_graph.h"
 #include "hiaton/passes.h"
 #include "net/disordered.h"
 #include "properties/random_choices.h"
+#include "sized.h"
 
 namespace hiaton::properties {
 namespace {
@@ -72,6 +75,15 @@ Way in_processes(const Version& version, int processes, const RunOptions& option
   return spread;
 }
 
+/// The first way, and of the others those that this build sees something in.
+std::vector<Way> seen(std::vector<Way> ways) {
+  ways.erase(std::remove_if(
+                 ways.begin() + 1, ways.end(),
+                 [](const Way& way) { return !has_to_run(std::max(way.processes, way.options.workers)); }),
+             ways.end());
+  return ways;
+}
+
 Outcome run_graph(const graph::Graph& graph, exec::PlanCache& plans, const Program& program,
                   RunOptions options) {
   Outcome outcome;
@@ -128,7 +140,7 @@ const std::vector<Way>& ways() {
   static const Version inlined{"inlined", only(&SimplifyOptions::inline_small)};
   static const Version calls{"loops as calls", without_loops};
   static const Version all{"simplified", simplified};
-  static const std::vector<Way> ways{
+  static const std::vector<Way> ways = seen({
       way("reference", as_it_is, options(Reference)),
       way("reference, one iteration at a time", as_it_is, options(Reference, 1, 1)),
       way("reference", all, options(Reference)),
@@ -162,7 +174,7 @@ const std::vector<Way>& ways() {
       way("production", inlined, options(Production)),
       way("production", all, options(Production)),
       way("production, 2 workers", all, options(Production, 2)),
-  };
+  });
   return ways;
 }
 
