@@ -129,7 +129,8 @@ class Programs:
             return self.pick(*floats, *floats, str(self.random.choice([0.5, -1.25, 3.0, 0.0, 1e10])))
         a = lambda: self.floating(scope, depth - 1)  # noqa: E731
         i = lambda: self.integer(scope, depth - 1)  # noqa: E731
-        return self.pick(f"({a()} {self.pick('+', '-', '*', '/')} {self.pick(a(), i())})", f"({i()} / {i()})",
+        return self.pick(f"math.{self.pick('sin', 'exp', 'log', 'tanh', 'sqrt', 'fabs')}({a()})", f"math.atan2({a()}, {i()})",
+                         f"({a()} {self.pick('+', '-', '*', '/')} {self.pick(a(), i())})", f"({i()} / {i()})",
                          f"float({i()})", f"abs({a()})", f"({a()} {self.pick('//', '%')} {a()})",
                          f"max({a()}, {a()})", f"({a()} if {self.boolean(scope, depth - 1)} else {a()})")
 
@@ -142,6 +143,8 @@ class Programs:
             choices += [f"({b()} and {b()})", f"({b()} or {b()})", f"(not {b()})", f"({a()} < {a()} <= {a()})"]
         for n in scope["node"]:
             choices += [f"({n}.left is None)", f"({n}.right is not None)", f"({n}.note is None)"]
+            if self.random.random() < 0.2:
+                choices += [f"({self.pick(f'{n}.left', n)} {self.pick('==', '!=')} {self.pick(*scope['node'], f'{n}.right', *scope['leaf'])})"]
         for xs in scope["list"]:
             choices += [f"bool({xs})", f"({a()} in {xs})", f"any({self.boolean({**scope, 'list': [], 'int': ['q']}, 0)} for q in {xs})"]
         return self.pick(*choices)
@@ -409,7 +412,7 @@ class Programs:
             scope["int"] = [*scope["int"], "g0"]
 
     def text(self):
-        self.lines = ["from random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
+        self.lines = ["import math\n\nfrom random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")
