@@ -130,7 +130,8 @@ class Programs:
             return self.pick(*floats, *floats, str(self.random.choice([0.5, -1.25, 3.0, 0.0, 1e10])))
         a = lambda: self.floating(scope, depth - 1)  # noqa: E731
         i = lambda: self.integer(scope, depth - 1)  # noqa: E731
-        return self.pick(f"({a()} {self.pick('+', '-', '*', '/')} {self.pick(a(), i())})", f"({i()} / {i()})",
+        return self.pick(f"math.{self.pick('sin', 'exp', 'log', 'tanh', 'sqrt', 'fabs')}({a()})", f"math.atan2({a()}, {i()})",
+                         f"({a()} {self.pick('+', '-', '*', '/')} {self.pick(a(), i())})", f"({i()} / {i()})",
                          f"float({i()})", f"abs({a()})", f"({a()} {self.pick('//', '%')} {a()})",
                          f"max({a()}, {a()})", f"({a()} if {self.boolean(scope, depth - 1)} else {a()})", self.mathematical(a, i))
 
@@ -150,6 +151,8 @@ class Programs:
             choices += [f"({b()} and {b()})", f"({b()} or {b()})", f"(not {b()})", f"({a()} < {a()} <= {a()})"]
         for n in scope["node"]:
             choices += [f"({n}.left is None)", f"({n}.right is not None)", f"({n}.note is None)"]
+            if self.random.random() < 0.2:
+                choices += [f"({self.pick(f'{n}.left', n)} {self.pick('==', '!=')} {self.pick(*scope['node'], f'{n}.right', *scope['leaf'])})"]
         for xs in scope["list"]:
             choices += [f"bool({xs})", f"({a()} in {xs})", f"any({self.boolean({**scope, 'list': [], 'int': ['q']}, 0)} for q in {xs})"]
         return self.pick(*choices)
