@@ -9,6 +9,7 @@
 #include "hiaton/model.h"
 #include "hiaton/optimizer.h"
 #include "hiaton/train.h"
+#include "hiaton/trees.h"
 
 namespace hiaton::benchmarks {
 

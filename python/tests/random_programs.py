@@ -150,6 +150,8 @@ class Programs:
             choices += [f"({b()} and {b()})", f"({b()} or {b()})", f"(not {b()})", f"({a()} < {a()} <= {a()})"]
         for n in scope["node"]:
             choices += [f"({n}.left is None)", f"({n}.right is not None)", f"({n}.note is None)"]
+            if self.random.random() < 0.2:
+                choices += [f"({self.pick(f'{n}.left', n)} {self.pick('==', '!=')} {self.pick(*scope['node'], f'{n}.right', *scope['leaf'])})"]
         for xs in scope["list"]:
             choices += [f"bool({xs})", f"({a()} in {xs})", f"any({self.boolean({**scope, 'list': [], 'int': ['q']}, 0)} for q in {xs})"]
         return self.pick(*choices)

@@ -54,6 +54,18 @@ PAIRS = [
     (Parity(1), Parity(3)), (Parity(1), Parity(2)), (Number(1), Number(1)), (Number(1), Number(2))]
 
 
+@dataclasses.dataclass
+class Listed:
+    values: "list[int]"
+    pair: tuple = (1, 2.5)
+    name: "str | None" = None
+    next: "Listed | None" = None
+
+
+LISTED = [Listed([]), Listed([1, 2]), Listed([1, 3]), Listed([1, 2], (1, 2.0)), Listed([1, 2], name="a"), Listed([], next=Listed([1]))]
+PAIRS += [(a, b) for a in LISTED for b in LISTED]
+
+
 def compared(a, b):
     return a == b, a != b
 

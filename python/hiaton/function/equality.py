@@ -41,7 +41,10 @@ class Equality:
 
     def _equal_fields(self, left, right):
         """In a function of the graph: fields may hold objects of the same classes."""
+        where, node = self.where, self.node
+
         def build(frame, values):
+            frame.where, frame.node = where, node
             left, right = values
             if isinstance(left.type, Objs) and left.type.none:
                 return frame.either(frame.truth_id(frame.is_none(left)), lambda: frame.truth_value(frame.is_none(right)),
