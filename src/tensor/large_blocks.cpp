@@ -42,6 +42,15 @@ std::byte* map_blocks(std::size_t bytes) {
   return begin;
 }
 
+/// Touches the huge pages that begin in the block. Two threads that touch a new one at once would both clear
+/// a page for it.
+void touch_pages(std::byte* block, std::size_t bytes) {
+  const std::size_t skipped =
+      (kPageOfBlocks - reinterpret_cast<uintptr_t>(block) % kPageOfBlocks) % kPageOfBlocks;
+  for (std::size_t at = skipped; at < bytes; at += kPageOfBlocks)
+    *static_cast<volatile std::byte*>(block + at) = std::byte{0};
+}
+
 /// Gives the memory of a free block back, which can be taken again where it was carved.
 void empty_block(std::byte* block, std::size_t bytes) {
   if (bytes > kMostCarved) {
@@ -96,6 +105,7 @@ std::byte* LargeBlocks::take(std::size_t bytes) {
   }
   std::byte* block = next_;
   next_ += bytes;
+  touch_pages(block, bytes);
   return block;
 }
 

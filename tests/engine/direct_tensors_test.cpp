@@ -378,6 +378,8 @@ TEST(LargeLaunches, InDirectCodeHaveTheBitsOfOneWorker) {
 
 /// The first element that fails decides, also where another thread finds a later one first.
 TEST(LargeLaunches, HaveTheFaultOfTheFirstElement) {
+  CompileOptions trapping;
+  trapping.simplify.overflow = OverflowMode::Trap;
   const Program program = Program::from_text(
       "large.hia",
       "fn numbers(n: i64) -> i64[_] = if n == 1 then [0] else let half = numbers(n / 2) concat(half, half + "
@@ -385,13 +387,14 @@ TEST(LargeLaunches, HaveTheFaultOfTheFirstElement) {
       "2, axis=0)\n"
       "fn main(n: i64, a: i64, b: i64) -> i64[_] =\n"
       "  let i = numbers(n)\n"
-      "  where(i == a, i * 0 - 9223372036854775807 - 1, i) / where(i == a, i * 0 - 1, i - b)\n");
+      "  where(i == a, i * 0 - 9223372036854775807 - 1, i) / where(i == a, i * 0 - 1, i - b)\n",
+      trapping);
   int64_t size = 1;
   while (size < kLargeSize) size *= 2;
   for (const auto& [a, b, expected] : {std::tuple(size / 3, 2 * size / 3, Fault::Overflow),
                                        {2 * size / 3, size / 3, Fault::DivisionByZero}}) {
     for (const int workers : {1, 2, 4}) {
-      RunOptions options{.workers = workers, .overflow = OverflowMode::Trap, .batching = false};
+      RunOptions options{.workers = workers, .batching = false};
       EXPECT_EQ(error_of(program, {Value(size), Value(a), Value(b)}, options).fault(), expected);
     }
   }

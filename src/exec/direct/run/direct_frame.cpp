@@ -106,6 +106,9 @@ bool FramePool::add_chunk(std::size_t at_least) {
 
 void FramePool::visit_unwound(const std::function<void(std::span<const Slot>)>& visit) const {
   for (const Frame* anchor = idle_; anchor != nullptr; anchor = anchor->parent) {
+    Slot copies;
+    copies.data = anchor->copies;
+    visit({&copies, 1});
     for (const Frame* frame = anchor->child; frame != &no_frame; frame = frame->child) {
       if (frame->resume == nullptr) visit({frame->slots, frame->capacity});
     }

@@ -275,9 +275,8 @@ Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t sl
 
 void Worker::leave_chain() {
   if (calls.is_on()) calls.end_stretch();
-  DataObject* copies = std::exchange(anchor->copies, nullptr);
   // An agent has no cells. It leaves chains only of runs that have failed, whose values are all forgotten.
-  if (copies != nullptr && cells != nullptr) cells->release(copies);
+  if (anchor->copies != nullptr && cells != nullptr) cells->release(std::exchange(anchor->copies, nullptr));
   pool.give_anchor(anchor);
   anchor = nullptr;
 }
