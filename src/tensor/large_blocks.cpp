@@ -12,7 +12,6 @@ namespace hiaton {
 namespace {
 
 constexpr std::size_t kSmallPage = std::size_t{4} << 10;
-constexpr std::size_t kPageOfBlocks = std::size_t{2} << 20;
 /// As much as one huge page takes time.
 constexpr std::size_t kFirstOfBlocks = std::size_t{256} << 10;
 constexpr std::size_t kLargestOfBlocks = std::size_t{32} << 20;
@@ -25,29 +24,16 @@ std::size_t whole_pages(std::size_t bytes) {
   return (bytes + kSmallPage - 1) / kSmallPage * kSmallPage;
 }
 
-/// Begins a huge page where it has one; null where there is no memory. Only whole huge pages are huge.
+/// Begins a huge page where it has one.
 std::byte* map_blocks(std::size_t bytes) {
-  const std::size_t alignment = bytes >= kPageOfBlocks ? kPageOfBlocks : kSmallPage;
-  const std::size_t reserved = bytes + alignment;
-  void* memory =
-      mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  auto* from = static_cast<std::byte*>(memory);
-  const std::size_t skipped = (alignment - reinterpret_cast<uintptr_t>(from) % alignment) % alignment;
-  if (skipped > 0) munmap(from, skipped);
-  std::byte* begin = from + skipped;
-  munmap(begin + bytes, reserved - skipped - bytes);
-  if (const std::size_t huge = bytes / kPageOfBlocks * kPageOfBlocks; huge > 0)
-    madvise(begin, huge, MADV_HUGEPAGE);
-  return begin;
+  return map_fresh(bytes, bytes >= kHugePage ? kHugePage : kSmallPage);
 }
 
 /// Touches the huge pages that begin in the block. Two threads that touch a new one at once would both clear
 /// a page for it.
 void touch_pages(std::byte* block, std::size_t bytes) {
-  const std::size_t skipped =
-      (kPageOfBlocks - reinterpret_cast<uintptr_t>(block) % kPageOfBlocks) % kPageOfBlocks;
-  for (std::size_t at = skipped; at < bytes; at += kPageOfBlocks)
+  const std::size_t skipped = (kHugePage - reinterpret_cast<uintptr_t>(block) % kHugePage) % kHugePage;
+  for (std::size_t at = skipped; at < bytes; at += kHugePage)
     *static_cast<volatile std::byte*>(block + at) = std::byte{0};
 }
 
@@ -61,6 +47,21 @@ void empty_block(std::byte* block, std::size_t bytes) {
 }
 
 }  // namespace
+
+std::byte* map_fresh(std::size_t bytes, std::size_t alignment) {
+  const std::size_t reserved = bytes + alignment;
+  void* memory =
+      mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* from = static_cast<std::byte*>(memory);
+  const std::size_t skipped = (alignment - reinterpret_cast<uintptr_t>(from) % alignment) % alignment;
+  std::byte* begin = from + skipped;
+  if (skipped > 0) munmap(from, skipped);
+  munmap(begin + bytes, reserved - skipped - bytes);
+  // A hint: fewer page faults.
+  if (const std::size_t huge = bytes / kHugePage * kHugePage; huge > 0) madvise(begin, huge, MADV_HUGEPAGE);
+  return begin;
+}
 
 LargeBlocks::~LargeBlocks() {
   for (const auto& [bytes, blocks] : free_) {
@@ -99,8 +100,7 @@ std::byte* LargeBlocks::take(std::size_t bytes) {
   if (bytes > kMostCarved) return map_blocks(bytes);
   if (static_cast<std::size_t>(end_ - next_) < bytes) {
     const std::size_t next = segments_.empty() ? kFirstOfBlocks : segments_.back().bytes * 2;
-    const std::size_t wanted =
-        segments_.empty() ? next : std::clamp(next, 2 * kPageOfBlocks, kLargestOfBlocks);
+    const std::size_t wanted = segments_.empty() ? next : std::clamp(next, 2 * kHugePage, kLargestOfBlocks);
     if (!add_segment(std::max(wanted, bytes))) return nullptr;
   }
   std::byte* block = next_;

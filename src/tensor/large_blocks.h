@@ -14,6 +14,12 @@
 
 namespace hiaton {
 
+inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// Memory from the system that begins at a multiple of `alignment`; its whole huge pages, from the beginning
+/// on, are huge where the system has some. Null where there is no memory.
+std::byte* map_fresh(std::size_t bytes, std::size_t alignment);
+
 /// Blocks of memory, which go back to the system when the last owner of this is gone. May be used by several
 /// threads.
 class LargeBlocks : public std::enable_shared_from_this<LargeBlocks> {

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "exec/direct/direct_plan.h"
+#include "tensor/large_blocks.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 constexpr std::size_t kFirstChunk = std::size_t{16} << 10;
 constexpr std::size_t kFirstFromSystem = std::size_t{64} << 10;
 constexpr std::size_t kLargestChunk = std::size_t{32} << 20;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 void* map_pages(std::size_t bytes) {
   void* memory =
