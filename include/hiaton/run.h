@@ -178,8 +178,9 @@ struct RunOptions {
   /// For tests: each call that can be given to another worker is: by Flow also where none is idle, by direct
   /// code whenever one is.
   bool share_every_call = false;
-  /// For tests: where a run of direct code in one process ends by an error, RunStats::values_live_at_end is
-  /// how many data values and tensors have a count that neither other values nor the frames explain.
+  /// For tests: where a run of direct code ends by an error, RunStats::values_live_at_end is, of all
+  /// processes, how many data values and tensors have a count that neither other values nor the frames
+  /// explain.
   bool checks_counts = false;
   /// Production and Flow: where the run is drawn; null: nowhere.
   Trace* trace = nullptr;

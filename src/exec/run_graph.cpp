@@ -9,7 +9,7 @@
 #include "exec/run_checks.h"
 #include "tensor/dimensions.h"
 #include "tensor/memory.h"
-#include "tensor/misfit.h"
+#include "tensor/shown.h"
 
 namespace hiaton::exec {
 namespace {

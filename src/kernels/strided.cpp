@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/check.h"
+#include "kernels/launch_helpers.h"
 
 namespace hiaton::kernels {
 namespace {
@@ -109,15 +110,12 @@ void copy_blocks_of(Size size, int64_t count, const char* from, int64_t from_str
   for (int64_t b = 0; b < count; ++b, from += from_stride, to += to_stride) std::memcpy(to, from, size());
 }
 
-}  // namespace
-
-void copy_blocks(int64_t count, int64_t size, const void* from, int64_t from_stride, void* to,
-                 int64_t to_stride) {
+/// Some of the blocks, on this thread.
+void copy_some_blocks(int64_t count, int64_t size, const char* from, int64_t from_stride, char* to,
+                      int64_t to_stride) {
   const auto copy = [&](auto block_size) {
-    copy_blocks_of(block_size, count, static_cast<const char*>(from), from_stride, static_cast<char*>(to),
-                   to_stride);
+    copy_blocks_of(block_size, count, from, from_stride, to, to_stride);
   };
-  if (size == 0 || count == 0) return;
   if (from_stride == size && to_stride == size) {
     std::memcpy(to, from, static_cast<size_t>(count * size));
   } else if (size == 4) {
@@ -129,6 +127,31 @@ void copy_blocks(int64_t count, int64_t size, const void* from, int64_t from_str
   } else {
     copy([&] { return static_cast<size_t>(size); });
   }
+}
+
+}  // namespace
+
+void copy_blocks(int64_t count, int64_t size, const void* from, int64_t from_stride, void* to,
+                 int64_t to_stride) {
+  constexpr int64_t kBytesOfElement = 8;
+  if (size == 0 || count == 0) return;
+  const auto* source = static_cast<const char*>(from);
+  auto* target = static_cast<char*>(to);
+  if (count < kLeastElements && count * size < kLeastElements * kBytesOfElement) [[likely]]
+    return copy_some_blocks(count, size, source, from_stride, target, to_stride);
+  const int64_t elements = std::max(count, count * size / kBytesOfElement);
+  if (count == 1 || (from_stride == size && to_stride == size)) {
+    return in_element_ranges(count * size / kBytesOfElement, [&](int64_t begin, int64_t end) {
+      const bool is_last = end == count * size / kBytesOfElement;
+      begin *= kBytesOfElement;
+      end = is_last ? count * size : end * kBytesOfElement;
+      std::memcpy(target + begin, source + begin, static_cast<size_t>(end - begin));
+    });
+  }
+  in_ranges(count, 1, kWorkOfElement * elements, [&](int64_t begin, int64_t end) {
+    copy_some_blocks(end - begin, size, source + begin * from_stride, from_stride, target + begin * to_stride,
+                     to_stride);
+  });
 }
 
 void copy_strided(int64_t element_size, std::span<const int64_t> shape, const void* from,

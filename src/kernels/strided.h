@@ -1,5 +1,6 @@
 // Copies between arrays laid out in different ways: concatenation, slices, broadcasts, transpositions and any
-// permutation of axes, for elements of any type, one thread.
+// permutation of axes, for elements of any type. Large copies of blocks are cut for threads that idle
+// (launch_helpers.h); all else runs on one thread.
 #pragma once
 
 #include <cstdint>

@@ -29,12 +29,21 @@ inline bool is_one_line(const KernelCall& call) {
   });
 }
 
+/// Calls f(begin, end) for ranges of the elements of such a call, on threads that idle too where they are
+/// many.
+template <class F>
+void in_parts(const KernelCall& call, const F& f) {
+  const int64_t size = call.batch * call.result.size();
+  if (size < kernels::kLeastElements || !is_any_order(call)) return f(int64_t{0}, size);
+  kernels::in_element_ranges(size, f);
+}
+
 template <class T>
 Fault apply_unary(const KernelCall& call, kernels::UnaryKernel<T> kernel) {
   const T* x = call.operands[0].at<T>(0);
   T* out = call.result.at<T>(0);
   if (is_one_line(call)) {
-    kernel(call.batch * call.result.size(), x, out);
+    in_parts(call, [&](int64_t begin, int64_t end) { kernel(end - begin, x + begin, out + begin); });
     return Fault::None;
   }
   return Lines(call).for_each([&](const Line& line) {
@@ -69,8 +78,11 @@ template <class T>
 Fault apply_binary(const KernelCall& call, kernels::BinaryFunction function) {
   const auto kernel = kernels::binary_kernel<T>(function);
   if (is_one_line(call)) {
-    kernel(call.batch * call.result.size(), call.operands[0].at<T>(0), call.operands[1].at<T>(0),
-           call.result.at<T>(0));
+    const T* a = call.operands[0].at<T>(0);
+    const T* b = call.operands[1].at<T>(0);
+    T* out = call.result.at<T>(0);
+    in_parts(call,
+             [&](int64_t begin, int64_t end) { kernel(end - begin, a + begin, b + begin, out + begin); });
     return Fault::None;
   }
   const auto with_scalar = kernels::binary_scalar_kernel<T>(function);

@@ -1,4 +1,4 @@
-// Who calls whom.
+// Who calls whom, and loops that become calls for that reason.
 #pragma once
 
 #include <vector>
@@ -18,5 +18,8 @@ CallGraph call_graph(const ir::Module& module);
 
 /// By function: whether `from` is it or calls it, perhaps through others.
 std::vector<bool> reachable(const CallGraph& graph, ir::FunctionId from);
+
+/// loops_to_calls in functions with a loop that calls one of these functions, which are marked by number.
+ir::Module loops_to_calls_that_call(ir::Module module, const std::vector<bool>& functions);
 
 }  // namespace hiaton::passes

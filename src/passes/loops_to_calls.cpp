@@ -3,8 +3,6 @@
 // becomes a call of a function of its own that calls itself:
 //   fn loop(s, c) = if condition(s, c) then loop(body(s, c), c) else s
 // so that its iterations are frames like any other, which is what gradients and batches work on.
-#include "passes/loops_to_calls.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -29,7 +29,6 @@
 #include "passes/body_copier.h"
 #include "passes/call_graph.h"
 #include "passes/effects.h"
-#include "passes/loops_to_calls.h"
 #include "passes/rewrite.h"
 
 namespace hiaton::passes {

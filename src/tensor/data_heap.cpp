@@ -6,6 +6,7 @@
 #include <new>
 
 #include "tensor/data_references.h"
+#include "tensor/large_blocks.h"
 
 namespace hiaton {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr std::size_t kFirstSegment = std::size_t{256} << 10;
 constexpr std::size_t kLargestSegment = std::size_t{32} << 20;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// In segments of this size and more, each worker has huge pages of its own.
 constexpr std::size_t kLeastForPages = 4 * kHugePage;
 
@@ -102,18 +102,8 @@ bool DataHeap::add_segment() {
   for (; !take_bytes_(bytes); bytes /= 2) {
     if (bytes == kChunkBytes) return false;
   }
-  // More than is needed, so that there is a multiple of the size of a chunk, or of a huge page, to begin at.
-  const std::size_t alignment = bytes >= kHugePage ? kHugePage : kChunkBytes;
-  const std::size_t reserved = bytes + alignment;
-  void* memory =
-      mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  auto* from = static_cast<std::byte*>(memory);
-  auto* begin =
-      reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(from) + alignment - 1) & ~(alignment - 1));
-  if (begin > from) munmap(from, static_cast<std::size_t>(begin - from));
-  munmap(begin + bytes, static_cast<std::size_t>(from + reserved - (begin + bytes)));
-  if (bytes >= kHugePage) madvise(begin, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults
+  std::byte* const begin = map_fresh(bytes, bytes >= kHugePage ? kHugePage : kChunkBytes);
+  if (begin == nullptr) return false;
   segments_.push_back({begin, bytes});
   bytes_.fetch_add(bytes, std::memory_order_relaxed);
   next_ = begin;

@@ -1,11 +1,14 @@
-// Text that was read, as messages show it.
+// Text that was read, and values that do not fit, as messages show them.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "hiaton/value.h"
 
 namespace hiaton {
 
@@ -17,5 +20,9 @@ inline std::string shown(std::string_view text) {
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return fmt::format("'{}...'", text.substr(0, end));
 }
+
+/// What does not fit, as a message names what it found: "1.5 (f64)", "f32[2, 3]", or the first part of a data
+/// value that does not, with the field that it is. Nothing where all fits.
+std::optional<std::string> misfit(const Value& value, const Type& type);
 
 }  // namespace hiaton

@@ -13,6 +13,10 @@ namespace {
 constexpr std::size_t kBlockAlignment =
     64;  ///< alignment where there are many elements: a cache line, and the widest vector
 
+bool is_large(std::size_t room) {
+  return room >= LargeBlocks::kLeast;
+}
+
 std::size_t block_bytes(std::size_t room) {
   return sizeof(RunTensor) + room + (room < kBlockAlignment ? 0 : kBlockAlignment);
 }
@@ -36,17 +40,20 @@ TensorHeap::~TensorHeap() {
   while (first_ != nullptr) {
     RunTensor* block = first_;
     first_ = block->next;
-    block->~RunTensor();
-    std::free(block);
+    free_memory(block);
   }
+  if (large_.use_count() > 1) large_->end();
 }
 
 /// Null where there is no memory.
 RunTensor* TensorHeap::add(std::size_t room) {
   const std::size_t bytes = block_bytes(room);
   if (!take_bytes_(bytes)) return nullptr;
-  void* memory = std::malloc(bytes);
+  std::byte* elements = is_large(room) ? large_->take(room) : nullptr;
+  const bool is_full = is_large(room) && elements == nullptr;
+  void* memory = is_full ? nullptr : std::malloc(is_large(room) ? sizeof(RunTensor) : bytes);
   if (memory == nullptr) {
+    if (elements != nullptr) large_->give(elements, room);
     give_bytes_(bytes);
     return nullptr;
   }
@@ -54,7 +61,7 @@ RunTensor* TensorHeap::add(std::size_t room) {
   block->heap = this;
   block->room = room;
   block->pool = mark();
-  block->elements = elements_of(block);
+  block->elements = elements != nullptr ? elements : elements_of(block);
   const std::lock_guard lock(mutex_);
   block->next = first_;
   if (first_ != nullptr) first_->before = block;
@@ -78,9 +85,14 @@ void TensorHeap::remove(RunTensor* block) {
 
 void TensorHeap::free_unlinked(RunTensor* block) {
   const std::size_t bytes = block_bytes(block->room);
+  free_memory(block);
+  give_bytes_(bytes);
+}
+
+void TensorHeap::free_memory(RunTensor* block) {
+  if (is_large(block->room)) large_->give(block->elements, block->room);
   block->~RunTensor();
   std::free(block);
-  give_bytes_(bytes);
 }
 
 void TensorHeap::give_out(TensorObject* tensor) {
@@ -99,6 +111,10 @@ void TensorHeap::give_out(TensorObject* tensor) {
     block->heap->unlink(block);
   }
   block->heap->give_bytes_(block_bytes(block->room));
+  if (is_large(block->room)) {
+    block->owner = block->heap->large_->counted_owner(block->elements, block->room);
+    block->is_view = true;
+  }
   block->pool = nullptr;
   block->references.store(1, std::memory_order_relaxed);
   note_memory(counted_bytes(*block));

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "hiaton/tensor.h"
+#include "tensor/large_blocks.h"
 
 namespace hiaton {
 
@@ -27,7 +28,7 @@ struct RunTensor : TensorObject {
   RunTensor* before = nullptr;
   RunTensor* next_free = nullptr;
   TensorHeap* heap = nullptr;
-  std::size_t room = 0;  ///< bytes behind the header
+  std::size_t room = 0;  ///< bytes for its elements: behind the header, or, of large ones, elsewhere
 };
 
 /// The blocks of one run. Its functions may be called by several threads.
@@ -61,6 +62,7 @@ class TensorHeap {
   void remove(RunTensor* block);
   void free_unlinked(RunTensor* block);
   void unlink(RunTensor* block);
+  void free_memory(RunTensor* block);
 
   /// Stands in TensorObject::pool of the tensors of runs.
   struct Mark : TensorPool {
@@ -72,6 +74,7 @@ class TensorHeap {
   std::function<bool(std::size_t)> take_bytes_;
   std::function<void(std::size_t)> give_bytes_;
   RunTensor* first_ = nullptr;
+  std::shared_ptr<LargeBlocks> large_ = std::make_shared<LargeBlocks>();
 };
 
 /// The tensors of one worker. For its thread alone.

@@ -343,5 +343,62 @@ TEST(DirectTensors, ProgramsOfSeveralPhasesRunInFlow) {
   EXPECT_TRUE(std::ranges::any_of(stats.regions, [](const RegionStats& one) { return one.launches > 0; }));
 }
 
+/// Large enough that idle workers take parts of its launches.
+constexpr int64_t kLargeSize = sized(300'000, 600);
+
+TEST(LargeLaunches, InDirectCodeHaveTheBitsOfOneWorker) {
+  const char* text =
+      "fn numbers(n: i64) -> i64[_] = if n == 1 then [0] else let half = numbers(n / 2) concat(half, half + "
+      "n / "
+      "2, axis=0)\n"
+      "fn turned(x: f64[_], by: f64, depth: i64) -> f64[_] =\n"
+      "  if depth == 0 then tanh(x * by) * cos(x) + sin(x * x)\n"
+      "  else\n"
+      "    let pairs = reshape(x, shape=[-1, 2])\n"
+      "    let a = turned(take(pairs, axis=1, index=0), by, depth - 1)\n"
+      "    let b = turned(take(pairs, axis=1, index=1), by + 1.0, depth - 1)\n"
+      "    concat(a - b, a / (b * b + 1.0), axis=0)\n"
+      "fn main(n: i64, by: f64) -> (f64[_], f64[_], bool[_], f64) =\n"
+      "  let i = numbers(n)\n"
+      "  let x = f64(i * 7919 % 1009) / 1009.0\n"
+      "  let table = reshape(x, shape=[-1, 4])\n"
+      "  let scaled = reshape(table * [1.0, 0.5, 2.0, 3.0] + slice(table, axis=1, start=0, length=1), "
+      "shape=[-1])\n"
+      "  (turned(x, by, 2), scaled, x > 0.5, sum(x))\n";
+  const Program program = Program::from_text("large.hia", text);
+  int64_t size = 1;
+  while (size < kLargeSize) size *= 2;
+  const std::vector<Value> arguments{Value(size), Value(0.25)};
+  const std::vector<Value> alone = run_directly(program, arguments, {.workers = 1, .batching = false});
+  for (const int workers : {2, 4}) {
+    for (int turn = 0; turn < 5; ++turn)
+      EXPECT_EQ(run_directly(program, arguments, {.workers = workers, .batching = false}), alone);
+  }
+}
+
+/// The first element that fails decides, also where another thread finds a later one first.
+TEST(LargeLaunches, HaveTheFaultOfTheFirstElement) {
+  CompileOptions trapping;
+  trapping.simplify.overflow = OverflowMode::Trap;
+  const Program program = Program::from_text(
+      "large.hia",
+      "fn numbers(n: i64) -> i64[_] = if n == 1 then [0] else let half = numbers(n / 2) concat(half, half + "
+      "n / "
+      "2, axis=0)\n"
+      "fn main(n: i64, a: i64, b: i64) -> i64[_] =\n"
+      "  let i = numbers(n)\n"
+      "  where(i == a, i * 0 - 9223372036854775807 - 1, i) / where(i == a, i * 0 - 1, i - b)\n",
+      trapping);
+  int64_t size = 1;
+  while (size < kLargeSize) size *= 2;
+  for (const auto& [a, b, expected] : {std::tuple(size / 3, 2 * size / 3, Fault::Overflow),
+                                       {2 * size / 3, size / 3, Fault::DivisionByZero}}) {
+    for (const int workers : {1, 2, 4}) {
+      RunOptions options{.workers = workers, .batching = false};
+      EXPECT_EQ(error_of(program, {Value(size), Value(a), Value(b)}, options).fault(), expected);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hiaton

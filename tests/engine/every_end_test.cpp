@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/checked_run.h"
+#include "net/disordered.h"
 #include "sized.h"
 
 namespace hiaton {
@@ -214,6 +215,50 @@ TEST_P(EveryEnd, OfBytes) {
                    (way.share_every_call ? ", each call shared" : "") + (way.batching ? ", batching" : ""));
       fault = fault_of(program, arguments(-1), way);
     }
+    EXPECT_EQ(fault, Fault::None);
+  }
+}
+
+/// How the run ends in process 0; in the others there is no error. Counts and frames are those of all.
+Fault fault_in_processes(const Program& program, const std::vector<Value>& arguments, int processes,
+                         const RunOptions& options, uint32_t seed) {
+  constexpr net::Delivery kDeliveries[] = {net::Delivery::InOrder, net::Delivery::LastFirst,
+                                           net::Delivery::Random};
+  Fault fault = Fault::None;
+  const auto links = net::disordered_links(processes, kDeliveries[seed % std::size(kDeliveries)], seed);
+  net::act_in_processes(links, [&](net::Transport& transport) {
+    RunOptions own = options;
+    own.processes = &transport;
+    const Fault found = fault_of(program, arguments, own);
+    if (transport.self() == 0) fault = found;
+  });
+  return fault;
+}
+
+std::vector<RunOptions> ways_in_processes() {
+  return {{.workers = 1, .batching = false, .share_every_call = true},
+          {.workers = 2, .batching = false, .share_every_call = true}};
+}
+
+TEST_P(EveryEnd, OfFaultsInProcesses) {
+  const Program program = this->program();
+  uint32_t seed = 0;
+  for (int64_t bad = 0; bad <= 12; ++bad) {
+    const Fault expected = fault_of(program, arguments(bad), {.executor = Executor::Reference});
+    for (const RunOptions& way : ways_in_processes()) {
+      for (const int processes : {2, 3})
+        EXPECT_EQ(fault_in_processes(program, arguments(bad), processes, way, ++seed), expected) << bad;
+    }
+  }
+}
+
+TEST_P(EveryEnd, OfFramesInProcesses) {
+  const Program program = this->program();
+  uint32_t seed = 0;
+  for (RunOptions way : ways_in_processes()) {
+    Fault fault = Fault::MaxFrames;
+    for (way.max_frames = 1; fault == Fault::MaxFrames && way.max_frames < 1000; ++way.max_frames)
+      fault = fault_in_processes(program, arguments(-1), 2, way, ++seed);
     EXPECT_EQ(fault, Fault::None);
   }
 }

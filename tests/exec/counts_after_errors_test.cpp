@@ -1,6 +1,7 @@
 // A run that ends by an error is looked at: a plan that counts wrongly is found, wherever the run ends.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "exec/direct/run/interpret.h"
 #include "exec/programs.h"
 #include "hiaton/error.h"
+#include "net/disordered.h"
 
 namespace hiaton::exec::direct::testing {
 using namespace exec::testing;
@@ -56,6 +58,38 @@ uint64_t unexplained(std::string_view text, Opcode from, Opcode to) {
   EXPECT_THROW(run_plan(graph, plan, arguments, {.stats = &stats, .checks_counts = true}, last), RunError);
   EXPECT_EQ(stats.frames_live_at_end, 0u);
   return stats.values_live_at_end;
+}
+
+/// The same in two processes, which give each other calls: what all of them find.
+uint64_t unexplained_in_processes(std::string_view text, Opcode from, Opcode to) {
+  const graph::Graph graph = graph_of(text);
+  std::string reason;
+  const std::shared_ptr<const Plan> compiled = compile(graph, PlanOptions{.forking = true}, reason);
+  EXPECT_NE(compiled, nullptr) << reason;
+  Plan& plan = const_cast<Plan&>(*compiled);
+  std::ranges::replace(plan.opcodes, from, to);
+  set_handlers(plan);
+  RunStats stats;
+  const std::vector<Value> arguments{Value(int64_t{3})};
+  net::act_in_processes(net::disordered_links(2, net::Delivery::InOrder, 1), [&](net::Transport& transport) {
+    RunStats own;
+    LastRun last;
+    const RunOptions options{
+        .stats = &own, .share_every_call = true, .checks_counts = true, .processes = &transport};
+    if (transport.self() != 0) {
+      run_plan(graph, plan, arguments, options, last);
+      return;
+    }
+    EXPECT_THROW(run_plan(graph, plan, arguments, options, last), RunError);
+    stats = own;
+  });
+  EXPECT_EQ(stats.frames_live_at_end, 0u);
+  return stats.values_live_at_end;
+}
+
+TEST(CountsAfterErrors, AreLookedAtInAllProcesses) {
+  EXPECT_EQ(unexplained_in_processes(kLengths, Opcode::Release, Opcode::Release), 0u);
+  EXPECT_GT(unexplained_in_processes(kLengths, Opcode::Release, Opcode::Retain), 0u);
 }
 
 TEST(CountsAfterErrors, AreRightInPlansAsTheyAre) {

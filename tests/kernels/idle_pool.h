@@ -10,7 +10,7 @@ namespace hiaton::kernels {
 class IdlePool : public LaunchHelpers {
  public:
   explicit IdlePool(int threads) : pool_(threads) {}
-  int idle() const override { return pool_.threads() - 1; }
+  int idle(int64_t) override { return pool_.threads() - 1; }
   void run(std::size_t count, const std::function<void(std::size_t)>& work) override {
     ++launches;
     pool_.run(count, work);

@@ -12,6 +12,7 @@
 #include "kernels/convolution.h"
 #include "kernels/gemm.h"
 #include "kernels/idle_pool.h"
+#include "kernels/strided.h"
 
 namespace hiaton::kernels {
 namespace {
@@ -115,6 +116,37 @@ TEST(Launch, ConvolutionsHaveTheSameBitsOnAnyNumberOfThreads) {
                           .padding = {1, 1}};
   expect_same_convolutions<float>(shape);
   expect_same_convolutions<double>(shape);
+}
+
+TEST(Launch, RangesOfElementsMakeUpTheWhole) {
+  IdlePool pool(3);
+  const HelpedLaunches helped(&pool);
+  for (const int64_t size : {int64_t{1}, kLeastElements - 1, kLeastElements, 3 * kLeastElements + 17}) {
+    std::vector<std::atomic<int>> calls(static_cast<std::size_t>(size));
+    in_element_ranges(size, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) ++calls[static_cast<std::size_t>(i)];
+    });
+    for (const std::atomic<int>& each : calls) ASSERT_EQ(each, 1) << size;
+  }
+}
+
+TEST(Launch, CopiesOfBlocksAreWhole) {
+  IdlePool pool(3);
+  const HelpedLaunches helped(&pool);
+  for (const int64_t size : {1, 3, 4, 8, 16, 1000}) {
+    for (const int64_t count : {int64_t{1}, int64_t{7}, 2 * kLeastElements + 5}) {
+      for (const int64_t apart : {size, size + 3}) {
+        const std::vector<float> from = numbers<float>((count * apart + 3) / 4 + 1, 1);
+        std::vector<float> to(from.size());
+        copy_blocks(count, size, from.data(), apart, to.data(), apart);
+        const auto* source = reinterpret_cast<const char*>(from.data());
+        const auto* target = reinterpret_cast<const char*>(to.data());
+        for (int64_t b = 0; b < count; ++b)
+          ASSERT_EQ(std::memcmp(source + b * apart, target + b * apart, static_cast<std::size_t>(size)), 0);
+      }
+    }
+  }
+  EXPECT_GT(pool.launches, 0);
 }
 
 TEST(Launch, RangesMakeUpTheWhole) {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "hiaton/error.h"
-#include "tensor/misfit.h"
+#include "tensor/shown.h"
 
 namespace hiaton {
 namespace {

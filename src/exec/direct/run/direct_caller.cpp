@@ -53,6 +53,7 @@ void DirectCaller::begin(const RunOptions& options) {
   while (state_.workers.size() < workers) {
     TensorHeap* tensors = tensor_heap_.get();
     state_.workers.push_back(std::make_unique<Worker>(state_, *plan_, budget_, heap_.get(), tensors));
+    if (state_.workers.size() == workers && workers > 1 && tensors != nullptr) state_.share_launches();
   }
   if (failed_ != nullptr) failed_->unwind();
   failed_ = nullptr;
@@ -96,7 +97,7 @@ Fault DirectCaller::call(graph::FunctionId function, std::span<const Slot> argum
   const Instruction* entry = plan_->entries[function.index()];
   kernels::LaunchHelpers* helpers = state_.workers.size() > 1 ? kernels::launch_helpers() : nullptr;
   Fault fault = Fault::None;
-  if (helpers == nullptr || (helpers->idle() == 0 && !state_.shares_every_call)) {
+  if (helpers == nullptr || (helpers->idle(kernels::kWorthWaking) == 0 && !state_.shares_every_call)) {
     fault = run_alone(entry, arguments);
   } else {
     using Clock = std::chrono::steady_clock;
@@ -142,9 +143,10 @@ Fault DirectCaller::run_alone(const Instruction* entry, std::span<const Slot> ar
 Fault DirectCaller::run_shared(kernels::LaunchHelpers& helpers, const Instruction* entry,
                                std::span<const Slot> arguments) {
   const std::size_t others =
-      state_.shares_every_call ? state_.workers.size() - 1
-                               : std::min<std::size_t>(state_.workers.size() - 1,
-                                                       static_cast<std::size_t>(std::max(helpers.idle(), 1)));
+      state_.shares_every_call
+          ? state_.workers.size() - 1
+          : std::min<std::size_t>(state_.workers.size() - 1,
+                                  static_cast<std::size_t>(std::max(helpers.idle(kernels::kWorthWaking), 1)));
   state_.finished.store(false);
   state_.idle.store(0);
   std::atomic<std::size_t> next{0};

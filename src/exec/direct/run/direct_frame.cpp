@@ -7,6 +7,7 @@
 #include <new>
 
 #include "exec/direct/direct_plan.h"
+#include "tensor/large_blocks.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 constexpr std::size_t kFirstChunk = std::size_t{16} << 10;
 constexpr std::size_t kFirstFromSystem = std::size_t{64} << 10;
 constexpr std::size_t kLargestChunk = std::size_t{32} << 20;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 void* map_pages(std::size_t bytes) {
   void* memory =
@@ -106,6 +106,9 @@ bool FramePool::add_chunk(std::size_t at_least) {
 
 void FramePool::visit_unwound(const std::function<void(std::span<const Slot>)>& visit) const {
   for (const Frame* anchor = idle_; anchor != nullptr; anchor = anchor->parent) {
+    Slot copies;
+    copies.data = anchor->copies;
+    visit({&copies, 1});
     for (const Frame* frame = anchor->child; frame != &no_frame; frame = frame->child) {
       if (frame->resume == nullptr) visit({frame->slots, frame->capacity});
     }

@@ -65,7 +65,8 @@ class FramePool {
   Trace::Track* track = nullptr;
   /// Frames in idle chains: slow, for the end of a run.
   uint64_t count_idle() const;
-  /// Calls `visit` with each frame of the idle chains that was live when the run ended by an error.
+  /// Calls `visit` with each frame of the idle chains that was live when the run ended by an error, and with
+  /// what these chains still borrow.
   void visit_unwound(const std::function<void(std::span<const Slot>)>& visit) const;
 
  private:

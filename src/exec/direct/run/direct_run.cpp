@@ -62,10 +62,12 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
         last_(last),
         root_slots_(frame_bytes(plan.result_count) / sizeof(Slot)) {
     budget_.begin(options);
-    // Without groups of calls there is nothing that one worker could take from another.
+    // Without groups of calls there is nothing that one worker could take from another, but for a part of a
+    // large launch.
     const bool is_parallel = plan.entry[-1].target == plan.entry && !plan.groups.empty();
     const bool is_placed = !plan.sent.empty();
-    const int workers = is_parallel && !is_placed ? std::max(1, options.workers) : 1;
+    const bool has_workers = (is_parallel || plan.has_tensors) && !is_placed;
+    const int workers = has_workers ? std::max(1, options.workers) : 1;
     if (plan.has_data) {
       heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
     }
@@ -83,13 +85,14 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
         state_.workers.back()->tensors->rows = options.rows;
       }
     }
+    if (workers > 1 && plan.has_tensors) state_.share_launches();
     if (is_placed) {
       sent_.emplace(*options.processes, state_, plan, budget_, root(), static_cast<SentCalls::Owner&>(*this));
       state_.sent = &*sent_;
     } else if (options.processes != nullptr && is_parallel)
       remote_.emplace(*options.processes, state_, plan, budget_, static_cast<RemoteCalls::Owner&>(*this));
     state_.remote = remote_ ? &*remote_ : nullptr;
-    state_.shares_every_call = options.share_every_call && (workers > 1 || remote_);
+    state_.shares_every_call = options.share_every_call && is_parallel && (workers > 1 || remote_);
     if (options.trace != nullptr) draw_in(*options.trace);
   }
 
@@ -336,15 +339,17 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     return values;
   }
 
-  /// Values whose counts nothing explains, after an error. Calls of other processes have frames elsewhere.
+  /// Values of this process whose counts nothing explains, after an error.
   uint64_t find_unexplained() {
-    if (!options_.checks_counts || remote_ || sent_) return 0;
+    if (!options_.checks_counts) return 0;
     try {
       return count_unexplained(heap_.get(), tensor_heap_ ? &*tensor_heap_ : nullptr,
                                [this](const auto& visit) {
                                  visit(root_slots_);
                                  for (const std::unique_ptr<Worker>& worker : state_.workers)
                                    worker->visit_slots(visit);
+                                 if (remote_) remote_->visit_slots(visit);
+                                 if (sent_) sent_->visit_slots(visit);
                                });
     } catch (const std::bad_alloc&) {
       return 0;  // the run has ended for want of memory, and so does the check

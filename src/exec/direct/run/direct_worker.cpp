@@ -44,6 +44,7 @@ class Backoff {
     const Clock::duration sleep = std::clamp<Clock::duration>(waited / 8, kShortest, kLongest);
     if (state_.remote != nullptr) return state_.remote->wait_for_work(sleep);  // the agent needs the core
     if (waited < kSpinning && has_core_for_each()) return pause(kMostPauses);
+    if (state_.launches != nullptr) return sleep_until_launch(sleep);
     std::this_thread::sleep_for(sleep);
   }
 
@@ -62,6 +63,16 @@ class Backoff {
     for (int i = 0; i < times && !state_.finished.load() && !state_.stopping.load(); ++i) pause_thread();
   }
 
+  /// To look at a flag costs nobody else anything, so it happens more often than questions to other workers.
+  void sleep_until_launch(Clock::duration time) const {
+    const Clock::time_point end = Clock::now() + time;
+    const uint64_t round = state_.launches->round();
+    do {
+      std::this_thread::sleep_for(kShortest);
+    } while (state_.launches->round() == round && Clock::now() < end && !state_.finished.load() &&
+             !state_.stopping.load());
+  }
+
   const RunState& state_;
   const Clock::time_point start_ = Clock::now();
   int pauses_ = 16;
@@ -75,6 +86,22 @@ RunState::~RunState() = default;
 void RunState::stop() {
   stopping.store(true);
   for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
+}
+
+void RunState::share_launches() {
+  launches = std::make_unique<SharedLoop>(workers.size());
+}
+
+int HelpOfWorkers::idle(int64_t work) {
+  RunState& state = worker_.state;
+  if (worker_.fork_room == Worker::kMostForks) return state.idle.load(std::memory_order_relaxed);
+  if (work < kernels::kWorthWaking || !state.call_others()) return 0;
+  worker_.fork_room = Worker::kMostForks;
+  return static_cast<int>(state.workers.size()) - 1;
+}
+
+void HelpOfWorkers::run(std::size_t count, const std::function<void(std::size_t)>& work) {
+  worker_.state.launches->run(count, work, [] {});
 }
 
 Worker::Worker(RunState& its_state, const Plan& its_plan, Budget& budget, DataHeap* heap,
@@ -102,13 +129,18 @@ Fault Worker::print(const DataObject* text) const {
 bool Worker::answer_poll() {
   // Sequentially consistent, as are the thief's write of request_ and then poll: either this sees the request
   // below, or the thief's poll comes after this store and is seen at the next call.
-  poll.store(state.shares_every_call);
-  ++atomic_operations;
+  // Where it will look again soon, the flag stays up.
+  if (!state.shares_every_call && hungry <= 1) {
+    poll.store(false);
+    ++atomic_operations;
+  }
   if (state.sent != nullptr) state.sent->look();
   if (state.stopping.load()) return false;
-  Worker* thief = request_.exchange(nullptr);
-  ++atomic_operations;
-  if (thief != nullptr) answer_request(*thief);
+  if (request_.load() != nullptr) {
+    Worker* thief = request_.exchange(nullptr);
+    ++atomic_operations;
+    if (thief != nullptr) answer_request(*thief);
+  }
   if (state.shares_every_call) give_all_away();
   if (hungry > 0 && --hungry > 0) poll.store(true, std::memory_order_relaxed);  // for itself
   return true;
@@ -243,9 +275,8 @@ Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t sl
 
 void Worker::leave_chain() {
   if (calls.is_on()) calls.end_stretch();
-  DataObject* copies = std::exchange(anchor->copies, nullptr);
   // An agent has no cells. It leaves chains only of runs that have failed, whose values are all forgotten.
-  if (copies != nullptr && cells != nullptr) cells->release(copies);
+  if (anchor->copies != nullptr && cells != nullptr) cells->release(std::exchange(anchor->copies, nullptr));
   pool.give_anchor(anchor);
   anchor = nullptr;
 }
@@ -254,6 +285,13 @@ void Worker::refuse_requests() {
   if (request_.load(std::memory_order_relaxed) == nullptr) return;
   Worker* thief = request_.exchange(nullptr);
   if (thief != nullptr) thief->answer_.store(Answer::Refused, std::memory_order_release);
+}
+
+/// Whether there was one.
+bool Worker::help_with_launches() const {
+  bool has_helped = false;
+  while (state.launches != nullptr && state.launches->help()) has_helped = true;
+  return has_helped;
 }
 
 /// True: gift_ holds a call of the victim.
@@ -270,6 +308,7 @@ bool Worker::ask(Worker& victim) {
     const Answer answer = answer_.load(std::memory_order_acquire);
     if (answer != Answer::None) return answer == Answer::Given;
     refuse_requests();
+    help_with_launches();  // what the victim does before it answers may be one
     const bool over = state.finished.load() || state.stopping.load();
     Worker* self = this;
     // Withdrawn before the victim has seen it; otherwise its answer is about to come.
@@ -298,6 +337,7 @@ Outcome Worker::run_gift() {
 }
 
 Outcome Worker::begin(const std::function<Outcome()>& start) {
+  const kernels::HelpedLaunches helped(state.launches == nullptr ? kernels::launch_helpers() : &help_);
   core_.store(current_core(), std::memory_order_relaxed);
   busy_.store(true);
   if (state.shares_every_call) poll.store(true);
@@ -336,11 +376,13 @@ Outcome Worker::run_found() {
 
 /// False: the run is finished or stopping.
 bool Worker::find_work() {
+  const bool has_calls = !plan.groups.empty();
   state.idle.fetch_add(1);
   gift_.frame = nullptr;
-  Backoff backoff(state);
+  std::optional<Backoff> backoff(state);
   while (!state.finished.load() && !state.stopping.load()) {
     refuse_requests();
+    if (help_with_launches()) backoff.emplace(state);
     if (state.remote != nullptr) {
       if (state.remote->has_waiting()) {
         state.idle.fetch_sub(1);
@@ -349,12 +391,12 @@ bool Worker::find_work() {
       state.remote->want();
     }
     for (const std::unique_ptr<Worker>& victim : state.workers) {
-      if (victim.get() != this && ask(*victim)) return true;
+      if (has_calls && victim.get() != this && ask(*victim)) return true;
     }
     if (state.shares_every_call) {
       std::this_thread::yield();
     } else {
-      backoff.wait();
+      backoff->wait();
     }
   }
   return false;

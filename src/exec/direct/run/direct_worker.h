@@ -29,7 +29,12 @@
 #include "exec/direct/run/call_trace.h"
 #include "exec/direct/run/direct_frame.h"
 #include "exec/direct/run/tensors.h"
+#include "kernels/launch_helpers.h"
 #include "tensor/data_heap.h"
+
+namespace hiaton {
+class SharedLoop;
+}
 
 namespace hiaton::exec::direct {
 
@@ -82,12 +87,28 @@ struct RunState {
   /// For tests: each call that can be given away is, as long as a worker is idle; the first waits for all.
   bool shares_every_call = false;
   /// Calls the other workers where they do not look for work yet: for the first one, when it has calls that
-  /// can be given away. False: it is too early.
+  /// can be given away, or a large launch. False: it is too early.
   std::function<bool()> call_others{};
+  /// The large launch that idle workers help with; null: there are none, or nobody to help.
+  std::unique_ptr<SharedLoop> launches;
 
   RunState();
   ~RunState();
   void stop();
+  /// Lets workers help each other with launches, once all of them are there.
+  void share_launches();
+};
+
+/// The idle workers of the run, as one of them has their help with its launches.
+class HelpOfWorkers : public kernels::LaunchHelpers {
+ public:
+  explicit HelpOfWorkers(Worker& worker) : worker_(worker) {}
+  /// Calls the others for a launch that is worth it.
+  int idle(int64_t work) override;
+  void run(std::size_t count, const std::function<void(std::size_t)>& work) override;
+
+ private:
+  Worker& worker_;
 };
 
 struct Worker {
@@ -178,6 +199,7 @@ struct Worker {
 
   bool pass_arguments(const ForkEntry& entry, Worker& thief);
   void refuse_requests();
+  bool help_with_launches() const;
   bool answer_request(Worker& thief);
   void give_all_away();
   bool ask(Worker& victim);
@@ -192,6 +214,7 @@ struct Worker {
   /// Where its thread has begun what it runs. Relaxed: see leave_core().
   std::atomic<int> core_{-1};
   std::optional<DataCells> own_cells_;
+  HelpOfWorkers help_{*this};
   alignas(64) std::atomic<Answer> answer_{Answer::None};
   /// The call that is given; its arguments are in `passed`. Both are written before `answer_` becomes Given
   /// (release), and read after that (acquire).

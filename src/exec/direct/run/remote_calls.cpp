@@ -410,6 +410,14 @@ void RemoteCalls::unwind(Frame* frame, const Instruction* pc) {
   agent_.unwind();
 }
 
+void RemoteCalls::visit_slots(const std::function<void(std::span<const Slot>)>& visit) const {
+  agent_.visit_slots(visit);
+  for (const TakenCall& taken : taken_) {
+    visit(taken.arguments);
+    visit(taken.root);
+  }
+}
+
 void RemoteCalls::finish(RunStats& stats) {
   if (failure_ != nullptr) std::rethrow_exception(failure_);
   stats.remote_calls = calls_taken_;

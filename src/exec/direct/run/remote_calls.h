@@ -106,6 +106,9 @@ class RemoteCalls {
   /// ended the connection.
   void finish(RunStats& stats);
   const FramePool& pool() const { return agent_.pool; }
+  /// Calls `visit` with the slots that hold what it keeps of calls, once a run has ended by an error and
+  /// serve() has returned.
+  void visit_slots(const std::function<void(std::span<const Slot>)>& visit) const;
 
  private:
   enum class Kind : uint8_t { Ask, Refuse, Gift, Return, Fault, End, Done };

@@ -422,8 +422,7 @@ void SentCalls::take_call(Name name, uint32_t function, net::ByteReader& in) {
   const Codecs& codecs = codecs_[function];
   Worker& own = worker();
   const std::size_t arguments = callee.argument_types.size();
-  const std::size_t slots = callee.result_types.size() + (codecs.holds_arguments ? arguments : 0);
-  void* const memory = ::operator new(sizeof(Taken) + frame_bytes(slots));
+  void* const memory = ::operator new(sizeof(Taken) + frame_bytes(slots_of_root(function)));
   auto* const taken = new (memory) Taken{name, function, newest_, nullptr};
   if (newest_ != nullptr) newest_->behind = taken;
   newest_ = taken;

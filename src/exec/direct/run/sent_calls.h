@@ -79,6 +79,9 @@ class SentCalls {
   void wake() { transport_.wake(); }
   /// The run has failed in this process, at an instruction of `frame`, which is null where that is not known.
   void report(const RunError& error, const Frame* frame, const Instruction* pc);
+  /// Calls `visit` with the slots that hold what it keeps of calls, once a run has ended by an error and
+  /// run() has returned.
+  void visit_slots(const std::function<void(std::span<const Slot>)>& visit) const;
   /// After run(). Adds up the statistics at process 0. Throws what ended the connection.
   void finish(RunStats& stats);
 
@@ -172,6 +175,7 @@ class SentCalls {
   Slot* held_by(Taken& taken) const {
     return root_of(taken)->slots + plan_.sent[taken.function].result_types.size();
   }
+  std::size_t slots_of_root(uint32_t function) const;
   static Taken& taken_with(Frame* root) { return reinterpret_cast<Taken*>(root)[-1]; }
   void drop(Taken* taken);
   Taken* call_around(const Frame* frame);

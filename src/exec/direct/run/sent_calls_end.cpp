@@ -82,6 +82,18 @@ void SentCalls::unwind(Frame* frame, Frame* anchor, const Instruction* pc) {
   worker().unwind();
 }
 
+/// The results, and the arguments that are held.
+std::size_t SentCalls::slots_of_root(uint32_t function) const {
+  const SentFunction& callee = plan_.sent[function];
+  return callee.result_types.size() + (codecs_[function].holds_arguments ? callee.argument_types.size() : 0);
+}
+
+void SentCalls::visit_slots(const std::function<void(std::span<const Slot>)>& visit) const {
+  visit(free_arguments_);
+  for (Taken* taken = newest_; taken != nullptr; taken = taken->before)
+    visit({root_of(*taken)->slots, slots_of_root(taken->function)});
+}
+
 void SentCalls::finish(RunStats& stats) {
   if (failure_ != nullptr) std::rethrow_exception(failure_);
   budget_.give_bytes(std::exchange(counted_bytes_, 0));

@@ -6,6 +6,7 @@
 
 #include "exec/rows_elsewhere.h"
 #include "hiaton/value.h"
+#include "kernels/launch_helpers.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -85,10 +86,8 @@ Fault TensorMachine::run_line(const TensorOperation& operation, const Slot* slot
     out = cells.make(operation.type.dtype, dims_of(*a), bytes);
     if (out == nullptr) return Fault::OutOfMemory;
   }
-  if (times_kernels) [[unlikely]] {
-    const auto start = std::chrono::steady_clock::now();
-    operation.line(size, a->elements, b->elements, out->elements);
-    kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (size >= kernels::kLeastElements || times_kernels) [[unlikely]] {
+    run_large_line(operation, size, {a->elements, b->elements, out->elements});
   } else {
     operation.line(size, a->elements, b->elements, out->elements);
   }
@@ -96,6 +95,19 @@ Fault TensorMachine::run_line(const TensorOperation& operation, const Slot* slot
   if (takes_second && out != b) cells.release(b);
   result.tensor = out;
   return Fault::None;
+}
+
+/// On threads that idle too; takes the time where that is wanted.
+void TensorMachine::run_large_line(const TensorOperation& operation, int64_t size,
+                                   const std::array<std::byte*, 3>& elements) {
+  const auto bytes = static_cast<int64_t>(size_of(operation.type.dtype));
+  const auto start = std::chrono::steady_clock::now();
+  kernels::in_element_ranges(size, [&](int64_t begin, int64_t end) {
+    const auto [a, b, out] = elements;
+    operation.line(end - begin, a + begin * bytes, b + begin * bytes, out + begin * bytes);
+  });
+  if (!times_kernels) return;
+  kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Where nobody else refers to the operand, it takes the other shape itself.

@@ -48,6 +48,8 @@ class TensorMachine {
 
   Fault run_code(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_line(const TensorOperation& operation, const Slot* slots, Slot& result);
+  void run_large_line(const TensorOperation& operation, int64_t size,
+                      const std::array<std::byte*, 3>& elements);
   Fault run_view(const TensorOperation& operation, const Slot* slots, Slot& result);
   /// Strings (strings.cpp).
   class Strings;

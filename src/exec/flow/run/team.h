@@ -87,7 +87,9 @@ class Team : public kernels::LaunchHelpers {
   void set_worker(uint32_t number, Worker* worker) { seats_[number].worker = worker; }
 
   // LaunchHelpers.
-  int idle() const override { return idle_.load(std::memory_order_relaxed); }
+  int idle(int64_t work) override {
+    return work < kernels::kWorthWaking ? 0 : idle_.load(std::memory_order_relaxed);
+  }
   void run(std::size_t count, const std::function<void(std::size_t)>& work) override;
 
  private:
