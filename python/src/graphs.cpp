@@ -2,6 +2,7 @@
 #include "graphs.h"
 
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -142,18 +143,20 @@ class GraphBuilder {
     });
   }
   std::string function_name(uint32_t function) { return builder_.module()[ir::FunctionId(function)].name; }
-  /// The function that gives the first result of another and its gradients by the parameters that hold
-  /// floats.
-  std::string declare_gradient(uint32_t of) {
-    const std::string name = builder_.unused_name("gradient");
+  /// The function that gives the results of another and the gradients of the first by some of its parameters,
+  /// or by all that hold floats.
+  uint32_t declare_gradient(uint32_t of, const std::optional<std::vector<std::size_t>>& by) {
     ir::GradientForm form{.kind = ir::GradientForm::Kind::ValueAndGradients};
-    // Objects and lists may hold floats too, but Python takes no gradients by them.
-    const std::vector<ir::ValueInfo>& params = builder_.module().functions[of].params;
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      if (!params[i].type.is_data() && is_float(params[i].type.dtype)) form.wrt.push_back({.number = i});
+    if (by) {
+      for (const std::size_t number : *by) form.wrt.push_back({.number = number});
+    } else {
+      // Objects and lists may hold floats too, but Python takes no gradients by them.
+      const std::vector<ir::ValueInfo>& params = builder_.module().functions[of].params;
+      for (std::size_t i = 0; i < params.size(); ++i) {
+        if (!params[i].type.is_data() && is_float(params[i].type.dtype)) form.wrt.push_back({.number = i});
+      }
     }
-    builder_.declare_gradient(name, {ir::FunctionId(of)}, form);
-    return name;
+    return builder_.declare_gradient(builder_.unused_name("gradient"), {ir::FunctionId(of)}, form).id.index();
   }
   /// `merging`: whether values that are computed alike may become one. Objects that are made are not the
   /// same.
@@ -257,7 +260,7 @@ void bind_graphs(nb::module_& m) {
            nb::arg("recompute"))
       .def("define", &GraphBuilder::define, nb::arg("function"), nb::arg("body"))
       .def("function_name", &GraphBuilder::function_name, nb::arg("function"))
-      .def("declare_gradient", &GraphBuilder::declare_gradient, nb::arg("of"))
+      .def("declare_gradient", &GraphBuilder::declare_gradient, nb::arg("of"), nb::arg("by") = nb::none())
       .def("finish", &GraphBuilder::finish, nb::arg("merging"));
 }
 

@@ -8,11 +8,13 @@ import types
 
 from hiaton import _core, pieces
 from hiaton.function import mathematics, prelude
+from hiaton.function.differentiation import is_gradient_maker
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
                                    Tup, Union, Value, is_function, is_number)
+from hiaton.tape import GradientTape
 
 _DTYPES = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
 
@@ -39,6 +41,9 @@ class Calls:
                 return made
             callee = self.attribute(self.eval(node.func.value), node.func.attr)
         else:
+            made = self.call_gradient_at_once(node)
+            if made is not None:
+                return made
             callee = self.eval(node.func)
         if isinstance(callee.type, Const):
             special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
@@ -129,6 +134,10 @@ class Calls:
             return self.tensor_split(self.bound(target, args, named))
         if target is prelude.head or target is prelude.tail:
             return self.head(args[0]) if target is prelude.head else self.tail(args[0])
+        if target is GradientTape:
+            self.refuse("'hia.GradientTape()' cannot be converted; write hia.grad(f)(x) or hia.value_and_grad(f)(x)")
+        if is_gradient_maker(target):
+            return self.gradient_function(target, args, named)
         if isinstance(target, types.FunctionType):
             return self.call_function(target, args, named)
         if isinstance(target, types.MethodType):
@@ -153,6 +162,8 @@ class Calls:
             return self.dict_of(named)
         if isinstance(target, type):
             return self.construct(target, args, named)
+        if hasattr(target, "function_and_receiver"):
+            return self.call_gradient(target, args, named)
         method = getattr(type(target), "__call__", None)
         if isinstance(method, types.FunctionType):
             return self.call_function(method, [callee, *args], named)
@@ -227,9 +238,12 @@ class Calls:
 
     def call_instance(self, instance, values):
         values = [self.coerce(value, type_) for value, type_ in zip(values, instance.types)]
-        ids = [id_ for value in (*values, *self.followed.values()) for id_ in value.ids]
         if instance.result is NEVER:
             self.fail_as(instance)
+        gradients = self.differentiated(instance, values)
+        if gradients is not None:
+            return gradients
+        ids = [id_ for value in (*values, *self.followed.values()) for id_ in value.ids]
         made = self.graph.call(instance.number, ids)
         return Value(instance.result, tuple(made[:len(self.converter.graph_types(instance.result))]))
 

@@ -62,6 +62,7 @@ class Converter(Instances):
         self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed
         self.learned = []           # the parameters, in the order of the module
+        self.gradient_functions = {}  # what hia.grad gave inside of the function
         self.constants = {}         # tensors that are constants of the graph, by identity
         self.source = None
         self.refusal = None         # why the last round could not be finished
@@ -144,7 +145,7 @@ class Converter(Instances):
                 self.main_types = (*main.types, *self.followed_types())
                 self.result = main.result
                 if self.by_arguments:
-                    self.entry = self.builder.declare_gradient(main.number)
+                    self.entry = self.builder.function_name(self.builder.declare_gradient(main.number))
                     floats = (one for type_ in self.types for one in floats_in(type_))
                     self.result = Tup((main.result, *floats))
                 self.source = self.builder.finish(not self.makes_objects and self._lists_in(main.result, set()) < 2)
@@ -238,6 +239,7 @@ class Converter(Instances):
         self.counts = collections.Counter()
         self.sizes = collections.defaultdict(list)  # by function and the types without sizes: the types that there are
         self.waiting = collections.deque()
+        self.gradient_instances = {}  # by instance and the parameters by which they are
         self.guards = {}
         self.cells = {}
         self.learned = []

@@ -7,6 +7,7 @@ from hiaton.function import prelude
 from hiaton.function.calls import Calls
 from hiaton.function.closures import Closures
 from hiaton.function.dicts import Dicts
+from hiaton.function.differentiation import Differentiation
 from hiaton.function.equality import Equality
 from hiaton.function.errors import Unreached
 from hiaton.function.expressions import Expressions
@@ -34,7 +35,7 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Mathematics, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds,
+class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds,
             Managers, Equality, Speculation, State, Sums):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
@@ -44,6 +45,7 @@ class Frame(Expressions, Operators, Calls, Mathematics, Closures, Dicts, Pattern
         self.key = key
         self.env = {}
         self.depth = 0           # of branches
+        self.wanted = None       # the gradients that the next call of a function is to give
         self.blocks_without_gradients = {}  # what the names were when each of them began
         self.strict_key = None   # the function of Python whose parameters `given` are
         self.given = []

@@ -215,6 +215,14 @@ class ArgumentGradients(Converted):
     def given(self, graph, made, gradients):
         return self._given(made, [self._of(number, gradients, graph.types) for number in self._wanted()])
 
+    def function_and_receiver(self):
+        """The function of Python, and a tuple of what it is bound to, or an empty one."""
+        return self._function, self._receiver
+
+    def how(self):
+        """argnums, whether the value is given, and whether other results are."""
+        return self._argnums, self._with_value, self._has_aux
+
     def _wanted(self):
         return self._argnums if isinstance(self._argnums, tuple) else (self._argnums,)
 

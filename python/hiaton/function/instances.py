@@ -75,6 +75,12 @@ class Instances:
         self.waiting.append((made, build))
         return made
 
+    def gradient_instance(self, number, by):
+        """The number of the function that gives the results of an instance and its gradients by some parameters."""
+        if (number, by) not in self.gradient_instances:
+            self.gradient_instances[number, by] = self.builder.declare_gradient(number, list(by))
+        return self.gradient_instances[number, by]
+
     def _with_open_sizes(self, like, types):
         """The types without those sizes that are not the same in many calls: a tensor that grows has a new one in each."""
         if len(self.sizes[like]) > MOST_SIZES and like not in self.any_size:
