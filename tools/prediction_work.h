@@ -32,8 +32,10 @@ class PredictionWork : public ModelWork {
   void read_examples() final { trees_ = read(*model_); }
   std::function<void()> work_here(const net::Range& range) final {
     const std::vector<train::Tree> trees = trees_->encoded(range);
-    return
-        [this, begin = range.begin, trees, predictions = predict(trees)] { take(begin, trees, predictions); };
+    return [this, range, trees, predictions = predict(trees)] {
+      take(range.begin, trees, predictions);
+      trees_->forget(range.begin + range.count);
+    };
   }
   std::vector<train::Prediction> predict(std::vector<train::Tree> trees);
   std::size_t size() const final { return trees_->size(); }
@@ -45,6 +47,7 @@ class PredictionWork : public ModelWork {
   void take(const net::Range& range, net::ByteReader& results) final {
     const std::vector<train::Tree> trees = trees_->encoded(range);
     take(range.begin, trees, wire_->read_predictions(trees, results));
+    trees_->forget(range.begin + range.count);
   }
 
   const std::string& checkpoint_;

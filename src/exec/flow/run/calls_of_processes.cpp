@@ -1,4 +1,4 @@
-// What a worker does where functions are placed on several processes.
+// What a worker does where several processes run the calls of a program.
 #include <algorithm>
 
 #include "exec/flow/run/flow_worker.h"
@@ -32,17 +32,48 @@ void Worker::send_all_to_processes() {
 bool Worker::exchange_with_processes() {
   fires_to_exchange_ = kFiresALook;
   send_all();
-  return processes_->look(*this);
+  const bool has_come = processes_->look(*this);
+  if (processes_->is_asked()) give_calls_to_processes();
+  return has_come;
 }
 
 /// What others send, until the run is over.
 void Worker::work_for_processes() {
-  while (processes_->wait_for_work(*this)) drain();
+  if (processes_->shares_calls()) processes_->ask();
+  while (processes_->wait_for_work(*this)) {
+    drain();
+    if (processes_->shares_calls()) processes_->ask();
+  }
   if (processes_->has_failed()) throw Stopped();
 }
 
+/// Before its batches, once for each call that the others have given: one that has begun few frames has less
+/// to do in the end. What comes later than that is taken between two batches.
+bool Worker::ask_processes() {
+  constexpr std::chrono::microseconds kPatience{200};
+  if (processes_ == nullptr || !processes_->shares_calls() || started_.size() < examples_.size())
+    return false;
+  if (choose() == nullptr || !processes_->ask()) return false;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    if (exchange_with_processes()) return true;
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+/// The oldest calls to those that ask, while another one stays here: whoever gives its only call has nothing
+/// to do, and what it sends comes back in parts.
+void Worker::give_calls_to_processes() {
+  if (started_.size() < examples_.size()) return;
+  while (has_several_worth_giving()) {
+    const std::optional<uint32_t> to = processes_->take_asking();
+    if (!to) break;
+    give_ready(*oldest_worth_giving(), *to);
+  }
+  send_all();
+}
+
 void Worker::send_call(Frame* frame, const Call& call, uint32_t function) {
-  ++under_way_[function];
   give_call(frame, call, function, static_cast<uint32_t>(processes_->home_of(function)));
 }
 
