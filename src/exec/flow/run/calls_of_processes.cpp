@@ -39,10 +39,10 @@ bool Worker::exchange_with_processes() {
 
 /// What others send, until the run is over.
 void Worker::work_for_processes() {
-  if (processes_->shares_calls()) processes_->ask();
+  if (processes_->shares_calls()) processes_->ask(0);
   while (processes_->wait_for_work(*this)) {
     drain();
-    if (processes_->shares_calls()) processes_->ask();
+    if (processes_->shares_calls()) processes_->ask(0);
   }
   if (processes_->has_failed()) throw Stopped();
 }
@@ -53,7 +53,7 @@ bool Worker::ask_processes() {
   constexpr std::chrono::microseconds kPatience{200};
   if (processes_ == nullptr || !processes_->shares_calls() || started_.size() < examples_.size())
     return false;
-  if (choose() == nullptr || !processes_->ask()) return false;
+  if (choose() == nullptr || !processes_->ask(frames_)) return false;
   const auto end = std::chrono::steady_clock::now() + kPatience;
   do {
     if (exchange_with_processes()) return true;
@@ -66,7 +66,7 @@ bool Worker::ask_processes() {
 void Worker::give_calls_to_processes() {
   if (started_.size() < examples_.size()) return;
   while (has_several_worth_giving()) {
-    const std::optional<uint32_t> to = processes_->take_asking();
+    const std::optional<uint32_t> to = processes_->take_asking(frames_);
     if (!to) break;
     give_ready(*oldest_worth_giving(), *to);
   }

@@ -124,23 +124,37 @@ void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
   bytes_sent_ += sizeof(net::Header) + body_.bytes().size();
 }
 
-bool ProcessCalls::ask() {
+bool ProcessCalls::ask(uint64_t frames) {
   bool has_asked = false;
+  body_.clear();
+  body_.compact(frames);
   for (std::size_t to = 0; to < asked_.size(); ++to) {
-    if (to == CommonRun::self() || asked_[to]) continue;
-    transport().send(static_cast<int>(to), {.channel = kChannel, .aux = aux(kAsk)}, {});
+    const bool is_known = asked_[to] && (*asked_[to] == 0 || frames > 0);
+    if (to == CommonRun::self() || is_known) continue;
+    transport().send(static_cast<int>(to), {.channel = kChannel, .aux = aux(kAsk)}, body_.bytes());
     ++sent_;
-    asked_[to] = has_asked = true;
+    asked_[to] = frames;
+    has_asked = true;
   }
   if (has_asked) transport().flush();
   return has_asked;
 }
 
-std::optional<uint32_t> ProcessCalls::take_asking() {
-  if (asking_.empty()) return std::nullopt;
-  const uint32_t first = asking_.front();
-  asking_.erase(asking_.begin());
-  return first;
+std::optional<uint32_t> ProcessCalls::take_asking(uint64_t frames) {
+  const auto found =
+      std::ranges::find_if(asking_, [frames](const Asking& one) { return one.frames <= frames; });
+  if (found == asking_.end()) return std::nullopt;
+  const uint32_t process = found->process;
+  asking_.erase(found);
+  return process;
+}
+
+void ProcessCalls::take_ask(net::ByteReader& in, int from) {
+  const uint64_t frames = in.compact();
+  in.require_end();
+  const auto known = std::ranges::find(asking_, static_cast<uint32_t>(from), &Asking::process);
+  if (known == asking_.end()) return asking_.push_back({static_cast<uint32_t>(from), frames});
+  known->frames = frames;
 }
 
 uint32_t ProcessCalls::somebody_else() {
@@ -202,16 +216,12 @@ void ProcessCalls::take(int from, uint8_t kind, const net::Header& header,
   net::ByteReader in(payload, sender);
   const ReturnName name = name_of_bits(header.name);
   try {
-    if (kind == kAsk && shares_calls()) {
-      in.require_end();
-      if (std::ranges::find(asking_, from) == asking_.end()) asking_.push_back(static_cast<uint32_t>(from));
-      return;
-    }
+    if (kind == kAsk && shares_calls()) return take_ask(in, from);
     if (kind != kCall && kind != kReturn)
       in.fail(fmt::format("expected a kind of message, found number {}", kind));
     if (kind == kCall && name.caller != from)
       in.fail("expected the name of a call of the sender, found another");
-    if (kind == kCall) asked_[static_cast<std::size_t>(from)] = false;
+    if (kind == kCall) asked_[static_cast<std::size_t>(from)].reset();
     kind == kCall ? take_calls(in, name) : take_returns(in, from, name);
   } catch (const OverBudget&) {
     thrown_ = std::make_exception_ptr(worker_->error_without_place(Fault::MaxBytes));

@@ -8,7 +8,9 @@
 //
 //   Call, name     the calling function, which call of it, the function that is called, the arguments
 //   Return, name   which phase, how many Returns there are if it is the last, the results
-//   Ask            the sender wants a call; whoever gets it sends one when it has one to give, once
+//   Ask            how many frames the sender has, which wants a call; whoever gets it sends one, once, when
+//   it
+//                  has one to give and as many frames: what it has not begun is then more than its share
 //
 // Messages of the same call site or phase that leave one after the other, as batches make them, are one: the
 // name and the values of each further one follow.
@@ -73,10 +75,12 @@ class ProcessCalls : private CommonRun {
   int home_of(uint32_t function) const { return first_of_group_ + plan_.homes[function]; }
   std::span<const Value> arguments() const { return arguments_; }
   bool shares_calls() const { return calls_ == CallsThatLeave::Shared; }
-  /// Asks all others for calls that have not been asked since they gave the last one. Whether there are such.
-  bool ask();
-  /// A process that wants a call, which gets one now.
-  std::optional<uint32_t> take_asking();
+  /// Asks all others for calls, by a process that has so many frames; none: it has nothing to do. Not those
+  /// that it has asked before, unless they have given one since, or it has nothing to do now. Whether it has
+  /// asked.
+  bool ask(uint64_t frames);
+  /// A process that wants a call, which gets one now: one that has no more frames than this one.
+  std::optional<uint32_t> take_asking(uint64_t frames);
   bool is_asked() const { return !asking_.empty(); }
   /// For tests: each call goes to another process, if there is one.
   bool shares_every_call() const { return shares_every_call_; }
@@ -112,6 +116,7 @@ class ProcessCalls : private CommonRun {
   void take(int from, uint8_t kind, const net::Header& header, std::span<const std::byte> payload) override;
   void take_fault(const RunError& error, uint64_t name) override;
 
+  void take_ask(net::ByteReader& in, int from);
   void take_calls(net::ByteReader& in, ReturnName name);
   void take_returns(net::ByteReader& in, int from, ReturnName name);
   void take(Message message);
@@ -136,9 +141,13 @@ class ProcessCalls : private CommonRun {
   uint64_t calls_taken_ = 0;
   uint64_t bytes_sent_ = 0;
   uint32_t next_other_ = 0;
-  std::vector<bool> asked_;       ///< by process: it still owes an answer to ask()
-  std::vector<uint32_t> asking_;  ///< processes that want a call, the first to get one at the front
-  std::exception_ptr thrown_;     ///< by a message, while the transport handed it on
+  struct Asking {
+    uint32_t process;
+    uint64_t frames;
+  };
+  std::vector<std::optional<uint64_t>> asked_;  ///< by process: with how many frames it has been asked
+  std::vector<Asking> asking_;                  ///< processes that want a call
+  std::exception_ptr thrown_;                   ///< by a message, while the transport handed it on
 };
 
 }  // namespace hiaton::exec::flow
