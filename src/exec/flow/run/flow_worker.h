@@ -196,6 +196,8 @@ class Worker {
   bool exchange();
   bool ask_for_calls();
   void give_calls();
+  /// Of what is ready, so many at most are looked at to find calls to give.
+  static constexpr std::size_t kMostToLookAt = 64;
   Worth worth_of_ready(std::size_t place) const;
   bool has_several_worth_giving() const;
   std::optional<std::size_t> oldest_worth_giving() const;
@@ -223,6 +225,8 @@ class Worker {
   void work_for_processes();
   bool ask_processes();
   void give_calls_to_processes();
+  std::vector<std::size_t> half_of_ready();
+  uint64_t bytes_to_send(const Frame* frame, const Call& call) const;
   uint32_t choose_copy(uint32_t function);
   void send_call(Frame* frame, const Call& call, uint32_t function);
   static uint64_t arrow_of(ReturnName name);

@@ -141,12 +141,21 @@ bool ProcessCalls::ask(uint64_t frames) {
 }
 
 std::optional<uint32_t> ProcessCalls::take_asking(uint64_t frames) {
-  const auto found =
-      std::ranges::find_if(asking_, [frames](const Asking& one) { return one.frames <= frames; });
+  const auto found = find_asking(frames);
   if (found == asking_.end()) return std::nullopt;
   const uint32_t process = found->process;
   asking_.erase(found);
   return process;
+}
+
+uint64_t ProcessCalls::bytes_of(uint32_t caller_function, const Call& call,
+                                std::span<const SentValue> arguments) {
+  const auto number = static_cast<uint32_t>(&call - plan_.functions[caller_function].calls.data());
+  slots_.clear();
+  for (const SentValue& value : arguments) slots_.push_back(value.slot());
+  body_.clear();
+  codecs_.arguments(caller_function, number).write_slots(slots_, body_);
+  return body_.bytes().size();
 }
 
 void ProcessCalls::take_ask(net::ByteReader& in, int from) {

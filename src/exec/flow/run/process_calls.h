@@ -16,6 +16,7 @@
 // name and the values of each further one follow.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -81,6 +82,10 @@ class ProcessCalls : private CommonRun {
   bool ask(uint64_t frames);
   /// A process that wants a call, which gets one now: one that has no more frames than this one.
   std::optional<uint32_t> take_asking(uint64_t frames);
+  /// Whether there is such a process.
+  bool is_asked_with(uint64_t frames) const { return find_asking(frames) != asking_.end(); }
+  /// How many bytes the arguments of the call are when they are sent.
+  uint64_t bytes_of(uint32_t caller_function, const Call& call, std::span<const SentValue> arguments);
   bool is_asked() const { return !asking_.empty(); }
   /// For tests: each call goes to another process, if there is one.
   bool shares_every_call() const { return shares_every_call_; }
@@ -106,6 +111,10 @@ class ProcessCalls : private CommonRun {
   uint64_t bytes_sent() const { return bytes_sent_; }
 
  private:
+  struct Asking {
+    uint32_t process;
+    uint64_t frames;
+  };
   static constexpr uint8_t kCall = kFirstOwnKind;
   static constexpr uint8_t kReturn = kFirstOwnKind + 1;
   static constexpr uint8_t kAsk = kFirstOwnKind + 2;
@@ -116,6 +125,9 @@ class ProcessCalls : private CommonRun {
   void take(int from, uint8_t kind, const net::Header& header, std::span<const std::byte> payload) override;
   void take_fault(const RunError& error, uint64_t name) override;
 
+  std::vector<Asking>::const_iterator find_asking(uint64_t frames) const {
+    return std::ranges::find_if(asking_, [frames](const Asking& one) { return one.frames <= frames; });
+  }
   void take_ask(net::ByteReader& in, int from);
   void take_calls(net::ByteReader& in, ReturnName name);
   void take_returns(net::ByteReader& in, int from, ReturnName name);
@@ -141,10 +153,6 @@ class ProcessCalls : private CommonRun {
   uint64_t calls_taken_ = 0;
   uint64_t bytes_sent_ = 0;
   uint32_t next_other_ = 0;
-  struct Asking {
-    uint32_t process;
-    uint64_t frames;
-  };
   std::vector<std::optional<uint64_t>> asked_;  ///< by process: with how many frames it has been asked
   std::vector<Asking> asking_;                  ///< processes that want a call
   std::exception_ptr thrown_;                   ///< by a message, while the transport handed it on

@@ -16,8 +16,6 @@ namespace {
 
 /// Looking at what others want takes as long as a part of an item.
 constexpr uint32_t kFiresAnExchange = 32;
-/// Of what is ready, so many at most are looked at to find a call.
-constexpr std::size_t kMostToLookAt = 64;
 
 }  // namespace
 
