@@ -44,22 +44,16 @@ class Dealing {
   }
 
   void answer() {
-    const auto take = [this](int from, const Header& header, Payload payload) {
-      this->take(from, header, std::move(payload));
+    const auto take = [this](int from, const Header& header, std::span<const std::byte> payload) {
+      this->take(from, header, payload);
     };
-    while (transport_.poll_payloads(take) > 0) {
+    while (transport_.poll(take) > 0) {
     }
     transport_.flush();
   }
 
-  /// A question of a process, after all results have come.
-  void answer_late(int from, const Header& header) {
-    if (header.aux == kResults) unexpected_results(from);
-    take(from, header, {});
-  }
-
-  void take(int from, const Header& header, Payload payload) {
-    if (header.aux == kResults) take_results(from, header.name, std::move(payload));
+  void take(int from, const Header& header, std::span<const std::byte> payload) {
+    if (header.aux == kResults) take_results(from, header.name, payload);
     if (header.aux != kAsk && header.aux != kResults)
       throw ProgramError(fmt::format("{}: expected a question or results, found a message {}",
                                      transport_.name(from), header.aux));
@@ -68,15 +62,10 @@ class Dealing {
     things_.clear();
     dealt_.write(*range, things_);
     under_way_.emplace(range->begin, UnderWay{from, *range});
-    transport_.send_written(from, {.channel = kDealChannel, .aux = kRange, .name = range->begin}, things_);
+    transport_.send(from, {.channel = kDealChannel, .aux = kRange, .name = range->begin}, things_.bytes());
   }
 
  private:
-  [[noreturn]] void unexpected_results(int from) const {
-    throw ProgramError(
-        fmt::format("{}: expected results of what it was given, found others", transport_.name(from)));
-  }
-
   struct UnderWay {
     int process;
     Range range;
@@ -84,14 +73,17 @@ class Dealing {
 
   void work_on(const Range& range) { done(range, dealt_.work_here(range)); }
 
-  void take_results(int from, uint64_t begin, Payload payload) {
+  void take_results(int from, uint64_t begin, std::span<const std::byte> payload) {
     const auto found = under_way_.find(begin);
-    if (found == under_way_.end() || found->second.process != from) unexpected_results(from);
+    if (found == under_way_.end() || found->second.process != from) {
+      throw ProgramError(
+          fmt::format("{}: expected results of what it was given, found others", transport_.name(from)));
+    }
     const Range range = found->second.range;
     under_way_.erase(found);
-    done(range, [this, range, from, results = std::make_shared<const Payload>(std::move(payload))] {
+    done(range, [this, range, from, results = bytes_in(payload)] {
       const std::string sender = "results of " + transport_.name(from);
-      ByteReader in(results->bytes(), sender);
+      ByteReader in(results, sender);
       dealt_.take(range, in);
       in.require_end();
     });
@@ -130,8 +122,8 @@ class DealtWork {
       transport_.send(0, {.channel = kDealChannel, .aux = kAsk}, {});
     for (;;) {
       transport_.flush();
-      const std::size_t arrived = transport_.poll_payloads(
-          [this](int, const Header& header, Payload payload) { take(header, std::move(payload)); });
+      const std::size_t arrived = transport_.poll(
+          [this](int, const Header& header, std::span<const std::byte> payload) { take(header, payload); });
       if (!waiting_.empty()) {
         work_on_first();
       } else if (state_.is_over()) {
@@ -145,25 +137,25 @@ class DealtWork {
  private:
   struct Waiting {
     uint64_t begin;
-    Payload things;
+    Bytes things;
   };
 
-  void take(const Header& header, Payload payload) {
+  void take(const Header& header, std::span<const std::byte> payload) {
     if (header.aux != kRange && header.aux != kOver) {
       throw ProgramError(
           fmt::format("{}: expected a range or the end, found a message {}", transport_.name(0), header.aux));
     }
     state_.answered();
-    if (header.aux == kRange) waiting_.push_back({header.name, std::move(payload)});
+    if (header.aux == kRange) waiting_.push_back({header.name, bytes_in(payload)});
   }
 
   void work_on_first() {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
-    ByteReader things(next.things.bytes(), "message from process 0");
+    ByteReader things(next.things, "message from process 0");
     ByteWriter results;
     dealt_.work(things, results);
-    transport_.send_written(0, {.channel = kDealChannel, .aux = kResults, .name = next.begin}, results);
+    transport_.send(0, {.channel = kDealChannel, .aux = kResults, .name = next.begin}, results.bytes());
     state_.finished();
   }
 
@@ -195,8 +187,8 @@ void deal(Transport& transport, Dealt& dealt, std::size_t most) {
   }
   Dealing dealing(transport, dealt, most);
   dealing.run();
-  transport.end([&dealing](int from, const Header& header, std::span<const std::byte> /*payload*/) {
-    dealing.answer_late(from, header);
+  transport.end([&dealing](int from, const Header& header, std::span<const std::byte> payload) {
+    dealing.take(from, header, payload);
   });
 }
 
