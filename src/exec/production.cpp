@@ -111,6 +111,19 @@ bool is_shared(const PlanCache::FlowEntry& entry, const RunOptions& options) {
   return options.processes != nullptr && entry.plan != nullptr && options.gradients == nullptr;
 }
 
+/// Nothing where processes do not give each other calls of the program, in which these functions are direct.
+std::optional<RunResult> run_shared(const Graph& graph, std::span<const Value> arguments,
+                                    const FunctionSet& direct, const RunOptions& options, PlanCache& plans) {
+  if (options.processes == nullptr || is_spread(graph, options)) return std::nullopt;
+  const PlanCache::FlowEntry& entry = flow_entry(graph, direct, options, plans);
+  if (!is_shared(entry, options)) return std::nullopt;
+  const bool is_first = options.processes->self() == 0;
+  return run_listed(arguments, options, is_first, [&](Examples& example, const RunOptions& own) {
+    run_shared_flow(entry.planned(graph), entry.plan, plans.shared_codecs(entry), entry.workers, example,
+                    arguments, own);
+  });
+}
+
 }  // namespace
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
@@ -123,15 +136,8 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
       plans.direct_functions(graph, kind_of_run(options.batching, 1, options.workers));
   const PlanCache::Entry* direct = direct_entry(graph, functions, options, plans);
   if (options.processes != nullptr && (direct == nullptr || direct->plan == nullptr)) {
-    const bool is_first = options.processes->self() == 0;
-    const PlanCache::FlowEntry& entry = flow_entry(graph, functions, options, plans);
-    if (is_shared(entry, options)) {
-      return run_listed(arguments, options, is_first, [&](Examples& example, const RunOptions& own) {
-        run_shared_flow(entry.planned(graph), entry.plan, plans.shared_codecs(entry), entry.workers, example,
-                        arguments, own);
-      });
-    }
-    if (!is_first) return {};
+    if (auto shared = run_shared(graph, arguments, functions, options, plans)) return std::move(*shared);
+    if (options.processes->self() != 0) return {};
   }
   return direct != nullptr && direct->plan != nullptr
              ? direct::run_plan(direct->planned(graph), *direct->plan, arguments, options, direct->last_run)
@@ -140,6 +146,10 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
 
 RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
+  if (options.executor == Executor::Flow) {
+    if (auto shared = run_shared(graph, arguments, plans.no_functions(graph), options, plans))
+      return std::move(*shared);
+  }
   const bool is_here = options.processes == nullptr || options.processes->self() == 0;
   return run_listed(arguments, options, is_here, [&](Examples& example, const RunOptions& own) {
     run_production_all(graph, example, own, plans);

@@ -34,9 +34,11 @@ constexpr std::string_view kGrownTree =
     "  let (sum, number) = fold(grow(x, n, 1), x)\n"
     "  (sum, number, grow(x, 2, 5))\n";
 
-RunOptions every_call() {
+/// All functions in flow, also those that would run in direct code.
+RunOptions in_flow(bool every_call) {
   RunOptions options;
-  options.share_every_call = true;
+  options.executor = Executor::Flow;
+  options.share_every_call = every_call;
   return options;
 }
 
@@ -45,11 +47,11 @@ TEST_P(SharedFlowTest, GivesTheBitsOfOneProcess) {
   const std::vector<Value> arguments{Value(int64_t{6})};
   const std::vector<Value> expected = run_reference(graph, arguments, {}).values;
   for (int processes = 2; processes <= 4; ++processes) {
-    const Shared found = run_shared(graph, arguments, processes, GetParam(), every_call());
+    const Shared found = run_shared(graph, arguments, processes, GetParam(), in_flow(true));
     EXPECT_EQ(found.values, expected) << found.error;
     EXPECT_EQ(found.stats.fallback, "");
     EXPECT_GT(found.stats.remote_calls, 100u);
-    EXPECT_EQ(run_shared(graph, arguments, processes, GetParam()).values, expected);
+    EXPECT_EQ(run_shared(graph, arguments, processes, GetParam(), in_flow(false)).values, expected);
   }
 }
 
@@ -59,7 +61,7 @@ TEST_P(SharedFlowTest, AnIdleProcessGetsCalls) {
   const std::vector<Value> expected = run_shared(graph, arguments, 1, GetParam()).values;
   uint64_t given = 0;  // a run may be over before the others have asked
   for (int run = 0; run < 100 && given == 0; ++run) {
-    const Shared found = run_shared(graph, arguments, 3, GetParam());
+    const Shared found = run_shared(graph, arguments, 3, GetParam(), in_flow(false));
     EXPECT_EQ(found.values, expected) << found.error;
     given = found.stats.remote_calls;
   }
@@ -77,7 +79,7 @@ TEST_P(SharedFlowTest, PhasesOfGradientsGoToAndFro) {
   const std::vector<Value> expected = run_shared(graph, arguments, 1, GetParam()).values;
   ASSERT_EQ(expected.size(), 1u);
   for (int processes = 2; processes <= 3; ++processes) {
-    const Shared found = run_shared(graph, arguments, processes, GetParam(), every_call());
+    const Shared found = run_shared(graph, arguments, processes, GetParam(), in_flow(true));
     EXPECT_EQ(found.values, expected) << found.error;
     EXPECT_GT(found.stats.remote_calls, 10u);
   }
@@ -92,7 +94,7 @@ TEST_P(SharedFlowTest, AnErrorSaysWhatItSaysInOneProcessAndNamesTheProcess) {
   const std::string expected = run_shared(text, {int64_t{8}}, 1, GetParam()).error;
   EXPECT_THAT(expected, HasSubstr("in main(n = 8)"));
   for (int processes = 2; processes <= 4; ++processes)
-    EXPECT_EQ(without_process(run_shared(text, {int64_t{8}}, processes, GetParam(), every_call()).error),
+    EXPECT_EQ(without_process(run_shared(text, {int64_t{8}}, processes, GetParam(), in_flow(true)).error),
               expected);
 }
 
@@ -101,8 +103,7 @@ TEST_P(SharedFlowTest, BudgetsEndTheRunOfAllProcesses) {
       "fn f(x: f32[2], n: i64) -> f32 = sum(x) + f(x, n + 1) * f(x, n + 2)\n"
       "fn main() -> f32 = f([1, 2], 0)\n";
   for (const bool all : {true, false}) {
-    RunOptions options;
-    options.share_every_call = all;
+    RunOptions options = in_flow(all);
     options.max_frames = 1000;
     EXPECT_THAT(run_shared(endless, {}, 2, GetParam(), options).error, HasSubstr("frame budget"));
     options.max_frames = RunOptions().max_frames;
