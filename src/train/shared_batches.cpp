@@ -72,6 +72,8 @@ void SharedBatches::take_other(int from, const net::Header& header, net::Payload
     return;
   }
   if (tables_ != nullptr) return tables_->take(from, header, payload.bytes());
+  // A question for this process, which does not hold its tables yet.
+  if (header.channel == PlacedTables::kChannel) return held_.hold(from, header, payload.bytes());
   throw ProgramError(fmt::format("{}: expected a message of a round, found one of channel {}",
                                  transport_.name(from), header.channel));
 }
