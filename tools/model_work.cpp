@@ -8,6 +8,9 @@
 namespace hiaton::cli {
 namespace {
 
+/// Of fewer examples for each process, some processes would have nothing to do in the end.
+constexpr std::size_t kFewForEach = 2;
+
 /// The work on a checkpoint, which says of which kind its model is.
 class CheckpointWork : public net::Work {
  public:
@@ -47,7 +50,9 @@ std::string ModelWork::prepare(int self) {
 
 void ModelWork::work(net::Transport& transport) {
   train::SharedBatches sharing(transport, nullptr);
-  sharing.deal_out();
+  std::vector<double> own;
+  if (transport.self() == 0) own.push_back(size() < kFewForEach * sharing.processes() ? 1 : 0);
+  sharing.deal_out(sharing.gather(own)[0] != 0);
   trainer().share(sharing);
   if (!sharing.is_dealt()) {
     work_together(sharing);

@@ -1,6 +1,7 @@
 // Commands that predict trees with a trained model.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,19 +33,22 @@ class PredictionWork : public ModelWork {
   void read_examples() final { trees_ = read(*model_); }
   std::function<void()> work_here(const net::Range& range) final {
     const std::vector<train::Tree> trees = trees_->encoded(range);
-    return
-        [this, begin = range.begin, trees, predictions = predict(trees)] { take(begin, trees, predictions); };
+    return [this, range, trees, predictions = predict(trees)] {
+      take(range.begin, trees, predictions);
+      trees_->forget(range.begin + range.count);
+    };
   }
   std::vector<train::Prediction> predict(std::vector<train::Tree> trees);
   std::size_t size() const final { return trees_->size(); }
   void write(const net::Range& range, net::ByteWriter& things) final {
-    wire_->write(trees_->encoded(range), things);
+    wire_->write(given_[range.begin] = trees_->encoded(range), things);
   }
   void compute(net::ByteReader& things, net::ByteWriter& results) final;
   void take_part() final { predict({}); }
   void take(const net::Range& range, net::ByteReader& results) final {
-    const std::vector<train::Tree> trees = trees_->encoded(range);
+    const std::vector<train::Tree> trees = std::move(given_.extract(range.begin).mapped());
     take(range.begin, trees, wire_->read_predictions(trees, results));
+    trees_->forget(range.begin + range.count);
   }
 
   const std::string& checkpoint_;
@@ -52,6 +56,7 @@ class PredictionWork : public ModelWork {
   std::optional<TrainedModel> model_;
   std::unique_ptr<TreeInput> trees_;
   std::unique_ptr<TreeWire> wire_;
+  std::map<std::size_t, std::vector<train::Tree>> given_;  ///< by begin: ranges that other processes work on
 };
 
 }  // namespace hiaton::cli

@@ -39,9 +39,13 @@ class KeptTrees final : public TreeInput {
   std::size_t size() const override { return bank_.trees.size(); }
   std::vector<train::Tree> encoded(const net::Range& range) override { return ids_.encoded(bank_, range); }
   void show(std::size_t index, const Show& show) const override { show(bank_.trees[index], bank_.words); }
+  void forget(std::size_t count) override {
+    for (; forgotten_ < count; ++forgotten_) bank_.trees[forgotten_] = {};
+  }
 
  private:
   train::Treebank bank_;
+  std::size_t forgotten_ = 0;
   WordIds ids_;
 };
 
@@ -57,6 +61,7 @@ class DrawnTrees final : public TreeInput {
   void show(std::size_t index, const Show& show) const override {
     show(expressions_.drawn().trees[index], expressions_.drawn().words);
   }
+  void forget(std::size_t count) override { expressions_.forget(count); }
 
  private:
   train::ListOpsStream expressions_;
@@ -85,6 +90,7 @@ class TreesOfFile final : public TreeInput {
     const train::Treebank one = file_.tree(chosen_[index]);
     show(one.trees[0], one.words);
   }
+  void forget(std::size_t /*count*/) override {}
 
  private:
   const train::TreeFile file_;

@@ -23,6 +23,8 @@ class TreeInput {
   using Show = std::function<void(const train::Tree& tree, std::span<const std::string> words)>;
   /// Calls `show` with a tree that was encoded, and the words that its nodes name.
   virtual void show(std::size_t index, const Show& show) const = 0;
+  /// The first `count` trees are not asked for any more: frees what they take.
+  virtual void forget(std::size_t count) = 0;
 };
 
 /// Trees in memory. The model must outlive them.

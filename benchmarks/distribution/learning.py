@@ -16,6 +16,7 @@ from printing import ratio, show_ratio, show_time
 from two_hosts import HOSTS, two_hosts
 
 PREDICT_BAR = 1.9 / 2   # of what two runs side by side get done: 1.9 where the second core is free
+ONE_TREE_BAR = 1.7 / 2
 TRAIN_BAR = 1.85 / 2
 EXCHANGE_BAR = 0.05     # of a step
 EXCHANGE_OVER_TCP_BAR = 0.1
@@ -73,6 +74,17 @@ class Learning:
         seconds = measure({"1": lambda: Timed(wall_seconds(words)), "2": lambda: Timed(wall_seconds([*words, *self.two])),
                            "pair": lambda: self.side_by_side([words, words], lambda wall: wall / 2)}, rounds, "predict")
         return row(f"predict, {self.sizes.predictions:,} trees", seconds, PREDICT_BAR)
+
+    def one_tree_row(self, rounds):
+        """A TreeLSTM on one tree, whose calls the processes give each other."""
+        words = [self.command, "run", "benchmarks/programs/one_tree.hia", f"--leaves={self.sizes.leaves}"]
+        printed = {subprocess.run([*words, *options], cwd=ROOT, check=True, capture_output=True, timeout=TIMEOUT_S).stdout
+                   for options in ([], self.two)}
+        if len(printed) > 1:
+            raise SystemExit(f"{' '.join(words)}: expected the result of one process from two, found another")
+        seconds = measure({"1": lambda: Timed(wall_seconds(words)), "2": lambda: Timed(wall_seconds([*words, *self.two])),
+                           "pair": lambda: self.side_by_side([words, words], lambda wall: wall / 2)}, rounds, "one tree")
+        return row(f"one tree of {2 * self.sizes.leaves - 1:,} nodes", seconds, ONE_TREE_BAR)
 
     def train_row(self, rounds):
         """The same trees for all, in batches twice as large for two processes as for one. Of more trees those that come last

@@ -182,6 +182,8 @@ class ListOpsStream {
   /// All that were drawn, and no fewer than `count`. Throws ProgramError where there are not so many.
   const Treebank& first(std::size_t count);
   const Treebank& drawn() const;
+  /// Frees the nodes of the first `count` trees that were drawn: these trees are empty from then on.
+  void forget(std::size_t count);
 
  private:
   struct Parts;

@@ -52,7 +52,7 @@ void plan_flow(const HomedGraph& homed, PlanCache::PlacedEntry& entry) {
     flow::Plan plan = flow::compile(homed, direct, entry.options.overflow);
     plan.direct = std::move(code);
     entry.flow_plan = std::make_shared<const flow::Plan>(std::move(plan));
-    entry.codecs.emplace(*entry.flow_plan);
+    entry.codecs.emplace(*entry.flow_plan, flow::CallsThatLeave::Placed);
   } catch (const flow::Unsupported& unsupported) {
     entry.reason = unsupported.why;
   }
@@ -131,6 +131,12 @@ const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, const
     entry->reason = unsupported.why;
   }
   return *flow_entries_.emplace_back(std::move(entry));
+}
+
+const flow::CallCodecs& PlanCache::shared_codecs(const FlowEntry& entry) {
+  const std::lock_guard lock(mutex_);
+  if (!entry.codecs) entry.codecs.emplace(*entry.plan, flow::CallsThatLeave::Shared);
+  return *entry.codecs;
 }
 
 const PlanCache::PlacedEntry& PlanCache::get_placed(const graph::Graph& graph,

@@ -54,6 +54,7 @@ class PlanCache {
     /// The graph with its loops as calls, where it has loops: what the plan is of.
     std::unique_ptr<const graph::Graph> outlined;
     mutable flow::Workers workers;
+    mutable std::optional<flow::CallCodecs> codecs;  ///< shared_codecs()
 
     /// What the plan is of, where it is a plan of `graph`.
     const graph::Graph& planned(const graph::Graph& graph) const {
@@ -64,6 +65,9 @@ class PlanCache {
   /// such functions knows the overflow mode only.
   const FlowEntry& get_flow(const graph::Graph& graph, const FunctionSet& direct,
                             const direct::PlanOptions& options);
+
+  /// Returns how the calls of a plan of this cache are written that processes give each other.
+  const flow::CallCodecs& shared_codecs(const FlowEntry& entry);
 
   struct PlacedEntry {
     direct::PlanOptions options;  ///< without the homes of the functions

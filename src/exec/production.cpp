@@ -98,6 +98,32 @@ const PlanCache::Entry* direct_entry(const Graph& graph, const FunctionSet& dire
   return direct[graph.main().index()] ? &plans.get(graph, direct, direct_options(options)) : nullptr;
 }
 
+const PlanCache::FlowEntry& flow_entry(const Graph& graph, const FunctionSet& direct,
+                                       const RunOptions& options, PlanCache& plans) {
+  direct::PlanOptions below_flow = direct_options(options);
+  below_flow.traced = false;
+  return plans.get_flow(graph, direct, below_flow);
+}
+
+/// Whether processes give each other calls of the plan. Gradients of learned parameters are sums of one
+/// process.
+bool is_shared(const PlanCache::FlowEntry& entry, const RunOptions& options) {
+  return options.processes != nullptr && entry.plan != nullptr && options.gradients == nullptr;
+}
+
+/// Nothing where processes do not give each other calls of the program, in which these functions are direct.
+std::optional<RunResult> run_shared(const Graph& graph, std::span<const Value> arguments,
+                                    const FunctionSet& direct, const RunOptions& options, PlanCache& plans) {
+  if (options.processes == nullptr || is_spread(graph, options)) return std::nullopt;
+  const PlanCache::FlowEntry& entry = flow_entry(graph, direct, options, plans);
+  if (!is_shared(entry, options)) return std::nullopt;
+  const bool is_first = options.processes->self() == 0;
+  return run_listed(arguments, options, is_first, [&](Examples& example, const RunOptions& own) {
+    run_shared_flow(entry.planned(graph), entry.plan, plans.shared_codecs(entry), entry.workers, example,
+                    arguments, own);
+  });
+}
+
 }  // namespace
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
@@ -109,9 +135,9 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
   const FunctionSet& functions =
       plans.direct_functions(graph, kind_of_run(options.batching, 1, options.workers));
   const PlanCache::Entry* direct = direct_entry(graph, functions, options, plans);
-  if (options.processes != nullptr) {
-    // Batches stay in one process.
-    if (options.processes->self() != 0 && (direct == nullptr || direct->plan == nullptr)) return {};
+  if (options.processes != nullptr && (direct == nullptr || direct->plan == nullptr)) {
+    if (auto shared = run_shared(graph, arguments, functions, options, plans)) return std::move(*shared);
+    if (options.processes->self() != 0) return {};
   }
   return direct != nullptr && direct->plan != nullptr
              ? direct::run_plan(direct->planned(graph), *direct->plan, arguments, options, direct->last_run)
@@ -120,7 +146,12 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
 
 RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  return run_listed(arguments, options, true, [&](Examples& example, const RunOptions& own) {
+  if (options.executor == Executor::Flow) {
+    if (auto shared = run_shared(graph, arguments, plans.no_functions(graph), options, plans))
+      return std::move(*shared);
+  }
+  const bool is_here = options.processes == nullptr || options.processes->self() == 0;
+  return run_listed(arguments, options, is_here, [&](Examples& example, const RunOptions& own) {
     run_production_all(graph, example, own, plans);
   });
 }
@@ -239,14 +270,10 @@ void run_placed_all(const Graph& graph, Examples& examples, const RunOptions& op
 const FunctionSet& direct_functions(const Graph& graph, std::size_t examples, const RunOptions& options,
                                     PlanCache& plans) {
   if (options.executor != Executor::Production) return plans.no_functions(graph);
+  // Processes have one plan, whichever of them has the examples.
+  if (options.processes != nullptr)
+    return plans.direct_functions(graph, kind_of_run(options.batching, 0, options.workers));
   return plans.direct_functions(graph, kind_of_run(options.batching, examples, options.workers));
-}
-
-const PlanCache::FlowEntry& flow_entry(const Graph& graph, const FunctionSet& direct,
-                                       const RunOptions& options, PlanCache& plans) {
-  direct::PlanOptions below_flow = direct_options(options);
-  below_flow.traced = false;
-  return plans.get_flow(graph, direct, below_flow);
 }
 
 }  // namespace
@@ -267,10 +294,19 @@ void run_production_all(const Graph& graph, Examples& examples, const RunOptions
   const FunctionSet& functions = direct_functions(graph, examples.size(), options, plans);
   const PlanCache::Entry* direct = direct_entry(graph, functions, alone ? *alone : options, plans);
   if (direct != nullptr && direct->plan != nullptr) {
+    if (options.processes != nullptr) {  // each process runs its own examples
+      RunOptions here = options;
+      here.processes = nullptr;
+      return run_production_all(graph, examples, here, plans);
+    }
     DirectRuns runs(graph, examples, options);
     return shared_out ? runs.shared_out(*direct) : runs.in_turns(*direct);
   }
   const PlanCache::FlowEntry& entry = flow_entry(graph, functions, options, plans);
+  if (is_shared(entry, options)) {
+    return run_shared_flow(entry.planned(graph), entry.plan, plans.shared_codecs(entry), entry.workers,
+                           examples, {}, options);
+  }
   if (entry.plan != nullptr)
     return run_flow(entry.planned(graph), entry.plan, entry.workers, examples, options);
   if (options.rows != nullptr)

@@ -58,11 +58,11 @@ class Dealing {
       throw ProgramError(fmt::format("{}: expected a question or results, found a message {}",
                                      transport_.name(from), header.aux));
     const std::optional<Range> range = dealer_.next();
-    if (!range) return transport_.send(from, {.aux = kOver}, {});
+    if (!range) return transport_.send(from, {.channel = kDealChannel, .aux = kOver}, {});
     things_.clear();
     dealt_.write(*range, things_);
     under_way_.emplace(range->begin, UnderWay{from, *range});
-    transport_.send(from, {.aux = kRange, .name = range->begin}, things_.bytes());
+    transport_.send(from, {.channel = kDealChannel, .aux = kRange, .name = range->begin}, things_.bytes());
   }
 
  private:
@@ -118,7 +118,8 @@ class DealtWork {
   DealtWork(Transport& transport, Dealt& dealt) : transport_(transport), dealt_(dealt) {}
 
   void run() {
-    for (int asks = state_.begin(kAsksAtFirst); asks > 0; --asks) transport_.send(0, {.aux = kAsk}, {});
+    for (int asks = state_.begin(kAsksAtFirst); asks > 0; --asks)
+      transport_.send(0, {.channel = kDealChannel, .aux = kAsk}, {});
     for (;;) {
       transport_.flush();
       const std::size_t arrived = transport_.poll(
@@ -154,7 +155,7 @@ class DealtWork {
     ByteReader things(next.things, "message from process 0");
     ByteWriter results;
     dealt_.work(things, results);
-    transport_.send(0, {.aux = kResults, .name = next.begin}, results.bytes());
+    transport_.send(0, {.channel = kDealChannel, .aux = kResults, .name = next.begin}, results.bytes());
     state_.finished();
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "net/bytes.h"
@@ -9,6 +10,9 @@
 #include "net/transport.h"
 
 namespace hiaton::net {
+
+/// The channel of its messages. They may come while a process is still in the round before (net/rounds.h).
+inline constexpr uint32_t kDealChannel = 4;
 
 /// What is dealt out. Each process has one.
 class Dealt {

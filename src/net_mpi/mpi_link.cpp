@@ -1,6 +1,10 @@
 // Processes that MPI connects. One source, compiled against Open MPI and against MPICH: two plug-ins, so that
 // nothing else needs either. MPI-3 calls only, by one thread at a time.
+#include <dirent.h>
 #include <mpi.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <atomic>
@@ -88,6 +92,24 @@ std::size_t bytes_in(const MPI_Status& status) {
   return static_cast<std::size_t>(bytes);
 }
 
+/// Lets what is written to TCP connections of this process leave at once. MPI tells its launcher several
+/// small things when it ends, the last of which waits otherwise until the launcher's system acknowledges the
+/// ones before: for 40 ms.
+void send_at_once() {
+  DIR* const files = opendir("/proc/self/fd");
+  if (files == nullptr) return;
+  while (const dirent* const file = readdir(files)) {
+    const int descriptor = std::atoi(file->d_name);
+    int protocol = 0;
+    socklen_t size = sizeof protocol;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) != 0 || protocol != IPPROTO_TCP)
+      continue;
+    const int yes = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  }
+  closedir(files);
+}
+
 class MpiLink : public Link {
  public:
   MpiLink() {
@@ -97,6 +119,7 @@ class MpiLink : public Link {
       MPI_Finalize();
       throw LinkError(-1, "expected an MPI that threads may call in turn, found one without threads");
     }
+    send_at_once();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     check(MPI_Comm_dup(MPI_COMM_WORLD, &small_));
     check(MPI_Comm_dup(MPI_COMM_WORLD, &large_));

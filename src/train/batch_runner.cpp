@@ -137,6 +137,11 @@ void BatchRunner::prepare_to_share(SharedBatches& sharing) {
       !partition::places_parameters_alone(graphs_of(model_), places_on(sharing.processes() / replicas))) {
     return prepare_to_run_placed(sharing, replicas);
   }
+  if (!is_placed && sharing.are_few()) {
+    sharing.run_together(1);
+    runs_placed_ = shares_calls_ = true;
+    return;
+  }
   if (run_.replicas > 0) {
     sharing.set_replicas(static_cast<std::size_t>(run_.replicas));
   } else if (is_placed) {
@@ -319,7 +324,8 @@ std::vector<double> BatchRunner::losses_placed(const Batch& batch) {
 
 /// Whether processes run the program together.
 bool BatchRunner::runs_placed(const Program& program) const {
-  return runs_placed_ && exec::has_places(program.graph(), places_on(sharing_->together()));
+  return runs_placed_ &&
+         (shares_calls_ || exec::has_places(program.graph(), places_on(sharing_->together())));
 }
 
 /// For these examples of the batch. All processes call it.

@@ -120,7 +120,8 @@ class BatchRunner {
   ThreadPool* const pool_;
   const std::atomic<bool>* cancel_ = nullptr;
   SharedBatches* sharing_ = nullptr;
-  bool runs_placed_ = false;  ///< functions and expressions of the loss run where the program places them
+  bool runs_placed_ = false;   ///< functions and expressions of the loss run where the program places them
+  bool shares_calls_ = false;  ///< processes run calls of each other, although nothing is placed
   Gradients gradients_;
   std::vector<std::unique_ptr<Gradients>>
       part_sums_;  ///< sums of the subtrees of parts that this process has

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -81,7 +82,8 @@ class Generator {
   Expression next() {
     for (int draws = 0; draws < kDrawsForANewOne; ++draws) {
       Expression expression = draw_balanced();
-      const bool is_new = seen_.insert(key_of(expression)).second;
+      const std::pmr::string key = key_of(expression);
+      const bool is_new = seen_.insert(key).second;
       // A value may have had all its expressions: then it is the next one's turn.
       if (is_new || draws % kDrawsForANewOfAValue == kDrawsForANewOfAValue - 1)
         wanted_ = (wanted_ + 1) % kDigits;
@@ -153,8 +155,8 @@ class Generator {
   }
 
   /// Tells expressions apart: operator and arity, or digit, of each term.
-  std::string key_of(const Expression& expression) const {
-    std::string key;
+  std::pmr::string key_of(const Expression& expression) const {
+    std::pmr::string key;
     const auto add = [&key](std::size_t number) {
       for (; number >= 0x80; number >>= 7) key.push_back(static_cast<char>(number | 0x80));
       key.push_back(static_cast<char>(number));
@@ -174,7 +176,8 @@ class Generator {
   Random random_;
   int32_t wanted_;  ///< the value whose turn it is
   std::vector<const Operator*> operators_;
-  std::unordered_set<std::string> seen_;
+  std::pmr::monotonic_buffer_resource memory_;  ///< freed as a whole, which takes no time
+  std::pmr::unordered_set<std::pmr::string> seen_{&memory_};
   std::vector<int32_t> open_;  ///< depths of the operands still to draw
   std::vector<int32_t> values_;
   std::vector<int32_t> operands_;
@@ -199,6 +202,9 @@ class Binarizer {
 
   const Treebank& trees() const { return trees_; }
   Treebank take() { return std::move(trees_); }
+  void forget(std::size_t count) {
+    for (; forgotten_ < count; ++forgotten_) trees_.trees[forgotten_] = {};
+  }
 
  private:
   /// `OP a b c` is (v (_ (_ (_ OP) a) b) c): as many nested nodes as operands, then the operator.
@@ -232,6 +238,7 @@ class Binarizer {
   }
 
   Treebank trees_;
+  std::size_t forgotten_ = 0;
   std::unordered_map<std::string, int32_t> words_;
   std::vector<Node> nodes_;
   std::vector<int32_t> open_;  ///< nodes whose last child is still to come, innermost last
@@ -299,6 +306,10 @@ ListOpsStream::~ListOpsStream() = default;
 const Treebank& ListOpsStream::first(std::size_t count) {
   while (drawn().trees.size() < count) parts_->trees.add(parts_->generator.next());
   return drawn();
+}
+
+void ListOpsStream::forget(std::size_t count) {
+  parts_->trees.forget(std::min(count, drawn().trees.size()));
 }
 
 const Treebank& ListOpsStream::drawn() const {

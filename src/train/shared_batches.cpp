@@ -9,6 +9,7 @@
 #include "exec/common_run.h"
 #include "exec/place_program.h"
 #include "hiaton/error.h"
+#include "net/deal.h"
 #include "train/evaluate.h"
 
 namespace hiaton::train {
@@ -63,13 +64,16 @@ void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables:
 }
 
 void SharedBatches::take_other(int from, const net::Header& header, net::Payload payload) {
-  if (header.channel == exec::CommonRun::kChannel) return held_.hold(from, header, payload.bytes());
+  if (header.channel == exec::CommonRun::kChannel || header.channel == net::kDealChannel)
+    return held_.hold(from, header, payload.bytes());
   // Of the round whose messages have come, or of the next one, or of one more where others are ahead.
   if (header.channel == kEarlyChannel && header.name + 1 - rounds_.done() <= 2) {
     early_.push_back({static_cast<std::size_t>(from), header.aux, header.name, std::move(payload)});
     return;
   }
   if (tables_ != nullptr) return tables_->take(from, header, payload.bytes());
+  // A question for this process, which does not hold its tables yet.
+  if (header.channel == PlacedTables::kChannel) return held_.hold(from, header, payload.bytes());
   throw ProgramError(fmt::format("{}: expected a message of a round, found one of channel {}",
                                  transport_.name(from), header.channel));
 }

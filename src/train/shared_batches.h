@@ -53,9 +53,14 @@ class SharedBatches {
   /// Null: every process holds all parameters.
   PlacedTables* tables() const { return tables_.get(); }
   /// Instead of sharing batches the processes are given examples of their own (net/deal.h): there are no
-  /// rounds.
-  void deal_out() { is_dealt_ = true; }
+  /// rounds. Where they are few, and nothing is placed, all processes run them together instead: those that
+  /// have nothing to do get calls of the others.
+  void deal_out(bool are_few) {
+    is_dealt_ = true;
+    are_few_ = are_few;
+  }
   bool is_dealt() const { return is_dealt_; }
+  bool are_few() const { return are_few_; }
   /// From now on all processes of a group, of which there are so many, run each batch together: what is
   /// placed runs where it is placed. There are rounds, and all hold all parameters.
   /// Throws ProgramError as set_replicas().
@@ -129,6 +134,7 @@ class SharedBatches {
   std::size_t group_ = 1;
   std::size_t together_ = 1;
   bool is_dealt_ = false;
+  bool are_few_ = false;
   std::unique_ptr<PlacedTables> tables_;
   std::vector<net::Payload> arrived_;
   std::optional<GradientExchange> gradients_;  ///< of the batch that is under way

@@ -91,6 +91,10 @@ TEST(ListOpsTest, AStreamHasTheSameExpressions) {
   EXPECT_EQ(stream.first(30).trees.size(), 40u);
   EXPECT_EQ(texts_of(stream.first(100)), texts_of(all));
   EXPECT_EQ(stream.drawn().words, all.words);
+  stream.forget(60);
+  EXPECT_TRUE(stream.drawn().trees[59].nodes.empty());
+  EXPECT_FALSE(stream.drawn().trees[60].nodes.empty());
+  EXPECT_EQ(stream.first(120).trees.size(), 120u);
   ListOpsStream few({{"SM"}, 1, 1, 2, 2});
   EXPECT_EQ(few.first(100).trees.size(), 100u);
   EXPECT_THROW(few.first(101), ProgramError);

@@ -1,5 +1,8 @@
-// What a worker does where functions are placed on several processes.
+// What a worker does where several processes run the calls of a program.
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <vector>
 
 #include "exec/flow/run/flow_worker.h"
 
@@ -32,17 +35,97 @@ void Worker::send_all_to_processes() {
 bool Worker::exchange_with_processes() {
   fires_to_exchange_ = kFiresALook;
   send_all();
-  return processes_->look(*this);
+  const bool has_come = processes_->look(*this);
+  if (processes_->is_asked()) give_calls_to_processes();
+  return has_come;
 }
 
 /// What others send, until the run is over.
 void Worker::work_for_processes() {
-  while (processes_->wait_for_work(*this)) drain();
+  if (processes_->shares_calls()) processes_->ask(0);
+  while (processes_->wait_for_work(*this)) {
+    drain();
+    if (processes_->shares_calls()) processes_->ask(0);
+  }
   if (processes_->has_failed()) throw Stopped();
 }
 
+/// Before its batches, once for each call that the others have given: one that has begun few frames has less
+/// to do in the end. What comes later than that is taken between two batches.
+bool Worker::ask_processes() {
+  constexpr std::chrono::microseconds kPatience{200};
+  if (processes_ == nullptr || !processes_->shares_calls() || started_.size() < examples_.size())
+    return false;
+  if (choose() == nullptr || !processes_->ask(frames_)) return false;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    if (exchange_with_processes()) return true;
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+/// Calls to those that ask, while others stay here: whoever gives its only call has nothing to do, and what
+/// it sends comes back in parts.
+void Worker::give_calls_to_processes() {
+  if (started_.size() < examples_.size()) return;
+  while (has_several_worth_giving() && processes_->is_asked_with(frames_)) {
+    const std::vector<std::size_t> places = half_of_ready();
+    if (places.empty()) break;
+    const uint32_t to = *processes_->take_asking(frames_);
+    for (const std::size_t place : places) give_ready(place, to);
+  }
+  send_all();
+}
+
+/// Which of the calls that are ready are about half of the work there, the last first. By how much is to be
+/// sent: that of a tree tells how large it is. Where one call is most of it, that one fires next, and there
+/// are none. Where all are alike, it is the oldest one.
+std::vector<std::size_t> Worker::half_of_ready() {
+  struct Weighed {
+    std::size_t place;
+    uint64_t bytes;
+  };
+  std::vector<Weighed> all;
+  uint64_t total = 0;
+  for (std::size_t i = 0; i < std::min(ready_.size(), kMostToLookAt); ++i) {
+    if (worth_of_ready(i) == Worth::Nothing) continue;
+    all.push_back(
+        {i, bytes_to_send(ready_[i].frame, function(ready_[i].frame).calls[ready_[i].item->index])});
+    total += all.back().bytes;
+  }
+  std::ranges::stable_sort(all, std::greater(), &Weighed::bytes);
+  if (all.front().bytes == all.back().bytes) return {*oldest_worth_giving()};
+  if (all.front().bytes > total / 8 * 5) {
+    const Ready largest = ready_[all.front().place];
+    ready_.erase(all.front().place);
+    ready_.push(largest);
+    return {};
+  }
+  std::vector<std::size_t> half;
+  uint64_t bytes = 0;
+  for (const Weighed& one : all) {
+    if (bytes + one.bytes > total / 16 * 9) continue;
+    bytes += one.bytes;
+    half.push_back(one.place);
+  }
+  std::ranges::sort(half, std::greater());
+  return half;
+}
+
+uint64_t Worker::bytes_to_send(const Frame* frame, const Call& call) const {
+  const Function& callee = plan_.functions[call.callee];
+  std::vector<SentValue> arguments;
+  arguments.reserve(call.arguments.size());
+  for (const Move& move : call.arguments) {
+    const SlotKind kind = callee.slots[move.to];
+    const Cell cell = borrow(frame, move.from);
+    retain(kind, cell);
+    arguments.emplace_back(kind, cell);
+  }
+  return processes_->bytes_of(frame->function, call, arguments);
+}
+
 void Worker::send_call(Frame* frame, const Call& call, uint32_t function) {
-  ++under_way_[function];
   give_call(frame, call, function, static_cast<uint32_t>(processes_->home_of(function)));
 }
 

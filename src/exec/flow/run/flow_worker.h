@@ -1,5 +1,5 @@
-// Runs programs by items and batches: one thread, any number of argument lists at once. Workers of a team
-// give each other calls (sharing.cpp).
+// Runs programs by items and batches: one thread, any number of argument lists at once. Workers of a team,
+// and those of several processes, give each other calls (sharing.cpp, calls_of_processes.cpp).
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ struct Membership {
   Team* team = nullptr;               ///< null: it is alone
   uint32_t number = 0;
   std::vector<Message> mail{};        ///< what it begins with
-  ProcessCalls* processes = nullptr;  ///< where functions are placed on several
+  ProcessCalls* processes = nullptr;  ///< where other processes run calls
   bool is_whole_run = false;          ///< nobody else adds to the gradients
 };
 
@@ -197,7 +197,12 @@ class Worker {
   bool exchange();
   bool ask_for_calls();
   void give_calls();
+  /// Of what is ready, so many at most are looked at to find calls to give.
+  static constexpr std::size_t kMostToLookAt = 64;
+  Worth worth_of_ready(std::size_t place) const;
+  bool has_several_worth_giving() const;
   std::optional<std::size_t> oldest_worth_giving() const;
+  void give_ready(std::size_t place, uint32_t to);
   void give_call(Frame* frame, const Call& call, uint32_t function, uint32_t to);
   bool give_to_somebody(Frame* frame, const Call& call);
   void send_arguments(Frame* frame, const Call& call, const RemoteCall& remote);
@@ -219,6 +224,10 @@ class Worker {
   bool exchange_with_processes();
   void send_all_to_processes();
   void work_for_processes();
+  bool ask_processes();
+  void give_calls_to_processes();
+  std::vector<std::size_t> half_of_ready();
+  uint64_t bytes_to_send(const Frame* frame, const Call& call) const;
   uint32_t choose_copy(uint32_t function);
   void send_call(Frame* frame, const Call& call, uint32_t function);
   static uint64_t arrow_of(ReturnName name);

@@ -19,14 +19,14 @@ using Clock = std::chrono::steady_clock;
 class PlacedFlowRun {
  public:
   PlacedFlowRun(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
-                const flow::CallCodecs& codecs, flow::Workers& resting, Examples& examples,
-                std::span<const Value> arguments, const RunOptions& options)
+                const flow::CallCodecs& codecs, flow::CallsThatLeave calls, flow::Workers& resting,
+                Examples& examples, std::span<const Value> arguments, const RunOptions& options)
       : graph_(graph),
         plan_(plan),
         resting_(resting),
         examples_(examples),
         options_(options),
-        calls_(*plan, codecs, arguments, options),
+        calls_(*plan, codecs, calls, arguments, options),
         use_(options),
         worker_(resting.take(graph, plan)),
         track_(options.trace != nullptr ? &options.trace->worker(0) : nullptr) {}
@@ -86,13 +86,29 @@ class PlacedFlowRun {
 
 }  // namespace
 
+namespace {
+
+void run_by_processes(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
+                      const flow::CallCodecs& codecs, flow::CallsThatLeave calls, flow::Workers& resting,
+                      Examples& examples, std::span<const Value> arguments, const RunOptions& options) {
+  RunOptions own = options;
+  own.workers = 1;
+  PlacedFlowRun run(graph, plan, codecs, calls, resting, examples, arguments, own);
+  run_counted(run, options, [] {});
+}
+
+}  // namespace
+
 void run_placed_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
                      const flow::CallCodecs& codecs, flow::Workers& resting, Examples& examples,
                      std::span<const Value> arguments, const RunOptions& options) {
-  RunOptions own = options;
-  own.workers = 1;
-  PlacedFlowRun run(graph, plan, codecs, resting, examples, arguments, own);
-  run_counted(run, options, [] {});
+  run_by_processes(graph, plan, codecs, flow::CallsThatLeave::Placed, resting, examples, arguments, options);
+}
+
+void run_shared_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
+                     const flow::CallCodecs& codecs, flow::Workers& resting, Examples& examples,
+                     std::span<const Value> arguments, const RunOptions& options) {
+  run_by_processes(graph, plan, codecs, flow::CallsThatLeave::Shared, resting, examples, arguments, options);
 }
 
 }  // namespace hiaton::exec

@@ -42,13 +42,14 @@ ReturnName next_name(net::ByteReader& in, ReturnName before) {
 
 }  // namespace
 
-CallCodecs::CallCodecs(const Plan& plan) {
+CallCodecs::CallCodecs(const Plan& plan, CallsThatLeave calls) {
   for (const Function& function : plan.functions) {
     std::vector<Codec>& arguments = arguments_.emplace_back(function.calls.size());
     std::vector<std::vector<Codec>>& results = results_.emplace_back(function.sites.size());
     for (std::size_t i = 0; i < function.calls.size(); ++i) {
       const Call& call = function.calls[i];
-      if (!call.is_sent) continue;
+      const bool leaves = calls == CallsThatLeave::Placed ? call.is_sent : !call.is_direct;
+      if (!leaves) continue;
       std::vector<Type> types;
       for (const Move& move : call.arguments)
         types.push_back(plan.functions[call.callee].slot_types[move.to]);
@@ -70,13 +71,17 @@ int group_size(const RunOptions& options) {
   return processes_of_each(std::max(1, options.replicas), options.processes->size());
 }
 
-ProcessCalls::ProcessCalls(const Plan& plan, const CallCodecs& codecs, std::span<const Value> arguments,
-                           const RunOptions& options)
+ProcessCalls::ProcessCalls(const Plan& plan, const CallCodecs& codecs, CallsThatLeave calls,
+                           std::span<const Value> arguments, const RunOptions& options)
     : CommonRun(*options.processes),
       plan_(plan),
       codecs_(codecs),
+      calls_(calls),
+      shares_every_call_(calls == CallsThatLeave::Shared && options.share_every_call &&
+                         options.processes->size() > 1),
       arguments_(arguments),
-      first_of_group_(options.processes->self() / group_size(options) * group_size(options)) {}
+      first_of_group_(options.processes->self() / group_size(options) * group_size(options)),
+      asked_(static_cast<std::size_t>(options.processes->size())) {}
 
 // What goes out ---------------------------------------------------------------------------------------------
 
@@ -117,6 +122,54 @@ void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
                    body_.bytes());
   ++sent_;
   bytes_sent_ += sizeof(net::Header) + body_.bytes().size();
+}
+
+bool ProcessCalls::ask(uint64_t frames) {
+  bool has_asked = false;
+  body_.clear();
+  body_.compact(frames);
+  for (std::size_t to = 0; to < asked_.size(); ++to) {
+    const bool is_known = asked_[to] && (*asked_[to] == 0 || frames > 0);
+    if (to == CommonRun::self() || is_known) continue;
+    transport().send(static_cast<int>(to), {.channel = kChannel, .aux = aux(kAsk)}, body_.bytes());
+    ++sent_;
+    asked_[to] = frames;
+    has_asked = true;
+  }
+  if (has_asked) transport().flush();
+  return has_asked;
+}
+
+std::optional<uint32_t> ProcessCalls::take_asking(uint64_t frames) {
+  const auto found = find_asking(frames);
+  if (found == asking_.end()) return std::nullopt;
+  const uint32_t process = found->process;
+  asking_.erase(found);
+  return process;
+}
+
+uint64_t ProcessCalls::bytes_of(uint32_t caller_function, const Call& call,
+                                std::span<const SentValue> arguments) {
+  const auto number = static_cast<uint32_t>(&call - plan_.functions[caller_function].calls.data());
+  slots_.clear();
+  for (const SentValue& value : arguments) slots_.push_back(value.slot());
+  body_.clear();
+  codecs_.arguments(caller_function, number).write_slots(slots_, body_);
+  return body_.bytes().size();
+}
+
+void ProcessCalls::take_ask(net::ByteReader& in, int from) {
+  const uint64_t frames = in.compact();
+  in.require_end();
+  const auto known = std::ranges::find(asking_, static_cast<uint32_t>(from), &Asking::process);
+  if (known == asking_.end()) return asking_.push_back({static_cast<uint32_t>(from), frames});
+  known->frames = frames;
+}
+
+uint32_t ProcessCalls::somebody_else() {
+  const auto others = static_cast<uint32_t>(transport().size() - 1);
+  const uint32_t other = next_other_++ % others;
+  return other < static_cast<uint32_t>(self()) ? other : other + 1;
 }
 
 bool ProcessCalls::look(Worker& worker) {
@@ -172,10 +225,12 @@ void ProcessCalls::take(int from, uint8_t kind, const net::Header& header,
   net::ByteReader in(payload, sender);
   const ReturnName name = name_of_bits(header.name);
   try {
+    if (kind == kAsk && shares_calls()) return take_ask(in, from);
     if (kind != kCall && kind != kReturn)
       in.fail(fmt::format("expected a kind of message, found number {}", kind));
     if (kind == kCall && name.caller != from)
       in.fail("expected the name of a call of the sender, found another");
+    if (kind == kCall) asked_[static_cast<std::size_t>(from)].reset();
     kind == kCall ? take_calls(in, name) : take_returns(in, from, name);
   } catch (const OverBudget&) {
     thrown_ = std::make_exception_ptr(worker_->error_without_place(Fault::MaxBytes));
@@ -237,13 +292,11 @@ Message ProcessCalls::read_call(net::ByteReader& in) const {
   const uint64_t function = in.compact();
   const bool is_known = caller < plan_.functions.size() && number < plan_.functions[caller].calls.size();
   const Call* call = is_known ? &plan_.functions[caller].calls[number] : nullptr;
-  if (call == nullptr || !call->is_sent)
+  const bool leaves = call != nullptr && (shares_calls() ? !call->is_direct : call->is_sent);
+  if (!leaves)
     in.fail(fmt::format("expected a call that leaves its process, found number {} of function {}", number,
                         caller));
-  const std::vector<uint32_t>& copies = plan_.copies[call->callee];
-  const bool is_callee =
-      copies.empty() ? function == call->callee : std::ranges::find(copies, function) != copies.end();
-  if (!is_callee || home_of(static_cast<uint32_t>(function)) != self())
+  if (!can_run(*call, function))
     in.fail(fmt::format("expected the number of a function of process {}, found {}", self(), function));
   return {.kind = Message::Kind::Call,
           .name = {},
@@ -251,6 +304,15 @@ Message ProcessCalls::read_call(net::ByteReader& in) const {
           .call = call,
           .caller_function = static_cast<uint32_t>(caller),
           .function = static_cast<uint32_t>(function)};
+}
+
+/// Whether this process may be sent the call, as one of the function.
+bool ProcessCalls::can_run(const Call& call, uint64_t function) const {
+  if (shares_calls()) return function == call.callee;
+  const std::vector<uint32_t>& copies = plan_.copies[call.callee];
+  const bool is_callee =
+      copies.empty() ? function == call.callee : std::ranges::find(copies, function) != copies.end();
+  return is_callee && home_of(static_cast<uint32_t>(function)) == self();
 }
 
 const RemoteCall& ProcessCalls::remote_call(net::ByteReader& in, int from, ReturnName name) const {

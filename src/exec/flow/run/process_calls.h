@@ -1,17 +1,22 @@
-// Calls of flow between the processes that the functions of a program are placed on.
+// Calls of flow between processes: those of functions that are placed on another one, or, where nothing is
+// placed, those that a process with nothing to do asks the others for.
 //
-// Each process has one worker. A call of a function of another process goes there as one message for each
+// Each process has one worker. A call that another process runs goes there as one message for each
 // phase, and its results come back likewise: messages.h. Its frame here waits as any frame does, while all
 // others go on and gather to batches. Messages may overtake each other: a later phase that comes before the
 // first one waits for it, and a call is over when as many results have come as were sent.
 //
 //   Call, name     the calling function, which call of it, the function that is called, the arguments
 //   Return, name   which phase, how many Returns there are if it is the last, the results
+//   Ask            how many frames the sender has, which wants a call; whoever gets it sends one, once, when
+//   it
+//                  has one to give and as many frames: what it has not begun is then more than its share
 //
 // Messages of the same call site or phase that leave one after the other, as batches make them, are one: the
 // name and the values of each further one follow.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -27,10 +32,17 @@ namespace hiaton::exec::flow {
 
 class Worker;
 
+/// Which calls another process may run.
+enum class CallsThatLeave : uint8_t {
+  Placed,  ///< those of functions that are at home there, or have copies
+  Shared,  ///< all, which every process can run
+};
+
 /// How the arguments and results of calls that leave their process are written.
 class CallCodecs {
  public:
-  explicit CallCodecs(const Plan& plan);
+  /// Those of the calls whose function is at home elsewhere, or of all that one worker makes of another's.
+  CallCodecs(const Plan& plan, CallsThatLeave calls);
 
   /// Writes the arguments of a call of the function that is sent.
   const net::ValueCodec& arguments(uint32_t function, uint32_t call) const {
@@ -54,8 +66,8 @@ int group_size(const RunOptions& options);
 /// One run, as one of the processes sees it.
 class ProcessCalls : private CommonRun {
  public:
-  ProcessCalls(const Plan& plan, const CallCodecs& codecs, std::span<const Value> arguments,
-               const RunOptions& options);
+  ProcessCalls(const Plan& plan, const CallCodecs& codecs, CallsThatLeave calls,
+               std::span<const Value> arguments, const RunOptions& options);
 
   int self() const { return transport().self(); }
   /// Whether this process begins examples: it is the first one of its group.
@@ -63,6 +75,22 @@ class ProcessCalls : private CommonRun {
   /// The process that runs the function for this one: of the same group.
   int home_of(uint32_t function) const { return first_of_group_ + plan_.homes[function]; }
   std::span<const Value> arguments() const { return arguments_; }
+  bool shares_calls() const { return calls_ == CallsThatLeave::Shared; }
+  /// Asks all others for calls, by a process that has so many frames; none: it has nothing to do. Not those
+  /// that it has asked before, unless they have given one since, or it has nothing to do now. Whether it has
+  /// asked.
+  bool ask(uint64_t frames);
+  /// A process that wants a call, which gets one now: one that has no more frames than this one.
+  std::optional<uint32_t> take_asking(uint64_t frames);
+  /// Whether there is such a process.
+  bool is_asked_with(uint64_t frames) const { return find_asking(frames) != asking_.end(); }
+  /// How many bytes the arguments of the call are when they are sent.
+  uint64_t bytes_of(uint32_t caller_function, const Call& call, std::span<const SentValue> arguments);
+  bool is_asked() const { return !asking_.empty(); }
+  /// For tests: each call goes to another process, if there is one.
+  bool shares_every_call() const { return shares_every_call_; }
+  /// For tests: another process, each in turn.
+  uint32_t somebody_else();
   /// Sends messages that go_together().
   void send(uint32_t to, std::span<const Message* const> messages);
   static bool go_together(const Message& a, const Message& b);
@@ -83,8 +111,13 @@ class ProcessCalls : private CommonRun {
   uint64_t bytes_sent() const { return bytes_sent_; }
 
  private:
+  struct Asking {
+    uint32_t process;
+    uint64_t frames;
+  };
   static constexpr uint8_t kCall = kFirstOwnKind;
   static constexpr uint8_t kReturn = kFirstOwnKind + 1;
+  static constexpr uint8_t kAsk = kFirstOwnKind + 2;
 
   bool has_work() const override;
   uint64_t sent() const override { return sent_; }
@@ -92,10 +125,15 @@ class ProcessCalls : private CommonRun {
   void take(int from, uint8_t kind, const net::Header& header, std::span<const std::byte> payload) override;
   void take_fault(const RunError& error, uint64_t name) override;
 
+  std::vector<Asking>::const_iterator find_asking(uint64_t frames) const {
+    return std::ranges::find_if(asking_, [frames](const Asking& one) { return one.frames <= frames; });
+  }
+  void take_ask(net::ByteReader& in, int from);
   void take_calls(net::ByteReader& in, ReturnName name);
   void take_returns(net::ByteReader& in, int from, ReturnName name);
   void take(Message message);
   Message read_call(net::ByteReader& in) const;
+  bool can_run(const Call& call, uint64_t function) const;
   const RemoteCall& remote_call(net::ByteReader& in, int from, ReturnName name) const;
   void read_values(const net::ValueCodec& codec, net::ByteReader& in, std::span<const SlotKind> kinds,
                    Message& message) const;
@@ -103,6 +141,8 @@ class ProcessCalls : private CommonRun {
 
   const Plan& plan_;
   const CallCodecs& codecs_;
+  const CallsThatLeave calls_;
+  const bool shares_every_call_;
   const std::span<const Value> arguments_;
   const int first_of_group_;
   Worker* worker_ = nullptr;
@@ -112,7 +152,10 @@ class ProcessCalls : private CommonRun {
   uint64_t taken_ = 0;
   uint64_t calls_taken_ = 0;
   uint64_t bytes_sent_ = 0;
-  std::exception_ptr thrown_;  ///< by a message, while the transport handed it on
+  uint32_t next_other_ = 0;
+  std::vector<std::optional<uint64_t>> asked_;  ///< by process: with how many frames it has been asked
+  std::vector<Asking> asking_;                  ///< processes that want a call
+  std::exception_ptr thrown_;                   ///< by a message, while the transport handed it on
 };
 
 }  // namespace hiaton::exec::flow

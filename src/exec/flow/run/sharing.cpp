@@ -49,7 +49,7 @@ bool Worker::exchange() {
 /// Before its batches: calls while there are some, for who has begun few of them has less to do in the end.
 bool Worker::ask_for_calls() {
   constexpr std::chrono::microseconds kPatience{100};
-  if (team_ == nullptr) return false;
+  if (team_ == nullptr) return ask_processes();
   const bool has_examples = started_.size() < examples_.size();
   if (has_examples || !team_->are_parts_taken() || !team_->has_more(number_, frames_)) return false;
   team_->ask(number_);
@@ -68,26 +68,42 @@ void Worker::give_calls() {
   while (const std::optional<std::size_t> oldest = oldest_worth_giving()) {
     const std::optional<uint32_t> to = team_->take_asking();
     if (!to) return;
-    const auto [frame, item] = ready_[*oldest];
-    ready_.erase(*oldest);
-    const Call& call = function(frame).calls[item->index];
-    try {
-      give_call(frame, call, call.callee, *to);
-    } catch (const OverBudget&) {
-      end(frame, Fault::MaxBytes);
-    }
-    finish_call(frame, *item);
+    give_ready(*oldest, *to);
   }
+}
+
+/// Gives a call that is ready, by its place there.
+void Worker::give_ready(std::size_t place, uint32_t to) {
+  const auto [frame, item] = ready_[place];
+  ready_.erase(place);
+  const Call& call = function(frame).calls[item->index];
+  try {
+    give_call(frame, call, call.callee, to);
+  } catch (const OverBudget&) {
+    end(frame, Fault::MaxBytes);
+  }
+  finish_call(frame, *item);
+}
+
+Worth Worker::worth_of_ready(std::size_t place) const {
+  const Ready& ready = ready_[place];
+  if (ready.item->kind != ItemKind::Call) return Worth::Nothing;
+  return function(ready.frame).calls[ready.item->index].worth;
+}
+
+/// Whether there is more than one, of those that are looked at.
+bool Worker::has_several_worth_giving() const {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < std::min(ready_.size(), kMostToLookAt) && found < 2; ++i)
+    found += worth_of_ready(i) != Worth::Nothing;
+  return found > 1;
 }
 
 /// Its place in what is ready.
 std::optional<std::size_t> Worker::oldest_worth_giving() const {
-  constexpr std::size_t kMostToLookAt = 64;
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < std::min(ready_.size(), kMostToLookAt); ++i) {
-    const Ready& ready = ready_[i];
-    if (ready.item->kind != ItemKind::Call) continue;
-    const Worth worth = function(ready.frame).calls[ready.item->index].worth;
+    const Worth worth = worth_of_ready(i);
     if (worth == Worth::Growth) return i;
     if (worth == Worth::Work && !found) found = i;
   }
@@ -118,6 +134,7 @@ void Worker::give_call(Frame* frame, const Call& call, uint32_t function, uint32
                   .caller_function = frame->function,
                   .function = function,
                   .values = std::move(arguments)};
+  if (processes_ != nullptr) ++under_way_[function];
   if (track_ != nullptr) {
     message.arrow = team_ != nullptr ? options_->trace->new_arrow() : arrow_of(message.name);
     track_->start_arrow(message.arrow);
@@ -127,7 +144,12 @@ void Worker::give_call(Frame* frame, const Call& call, uint32_t function, uint32
 }
 
 bool Worker::give_to_somebody(Frame* frame, const Call& call) {
-  if (call.forwarded > 0 || !team_->are_parts_taken()) return false;
+  if (call.forwarded > 0) return false;
+  if (processes_ != nullptr) {
+    give_call(frame, call, call.callee, processes_->somebody_else());
+    return true;
+  }
+  if (!team_->are_parts_taken()) return false;
   const std::optional<uint32_t> to = team_->somebody_else(number_);
   if (to) give_call(frame, call, call.callee, *to);
   return to.has_value();
@@ -326,7 +348,7 @@ void Worker::end_remote_call(RemoteCall& remote) {
 void Worker::forget_others() {
   team_ = nullptr;
   processes_ = nullptr;
-  under_way_.assign(plan_.copies.size(), 0);
+  under_way_.assign(plan_.functions.size(), 0);
   turns_.assign(plan_.copies.size(), 0);
   fires_to_exchange_ = 1;
   remote_calls_.clear();

@@ -44,7 +44,8 @@ void Worker::run_until_rest(Budget& use, Membership membership, std::span<const 
   processes_ = membership.processes;
   exchanges_ = team_ != nullptr || processes_ != nullptr;
   number_ = membership.number;
-  gives_every_call_ = team_ != nullptr && team_->shares_every_call();
+  gives_every_call_ = (team_ != nullptr && team_->shares_every_call()) ||
+                      (processes_ != nullptr && processes_->shares_every_call());
   BudgetWatch watch(*options_, use, resting_bytes_, membership.start);
   watch_ = &watch;
   std::optional<direct::DirectCaller::Within> within;
