@@ -200,14 +200,22 @@ FunctionPlaces Reader::function_places() {
 void Reader::skip_type() {
   if (at_all({Tok::Fn, Tok::LeftParen})) {
     take();
-    next_ = &behind_brackets();
+    skip_brackets();
     expect(Tok::Arrow, "'->' and the type of the result of the function");
     return skip_type();
   }
   const bool is_tuple = at(Tok::LeftParen);
   if (!is_tuple) expect(Tok::Name, "a type");
   const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;
-  if (is_tuple || has_brackets) next_ = &behind_brackets();
+  if (is_tuple || has_brackets) skip_brackets();
+}
+
+void Reader::skip_brackets() {
+  const std::string_view closing =
+      at(Tok::LeftParen) ? "')' behind types" : "']' behind a type or dimensions";
+  next_ = &behind_brackets();
+  const Tok last = next_[-1].kind;
+  if (last != Tok::RightParen && last != Tok::RightBracket) fail_expected(closing);
 }
 
 }  // namespace hiaton::lang

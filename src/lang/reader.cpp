@@ -58,7 +58,7 @@ const Token& Reader::behind_brackets() const {
   const Token* token = next_;
   int open = 0;
   do {
-    if (token->kind == Tok::End) return *token;
+    if (token->kind == Tok::End || (token != next_ && begins_declaration(token))) return *token;
     if (token->kind == Tok::LeftParen || token->kind == Tok::LeftBracket) ++open;
     if (token->kind == Tok::RightParen || token->kind == Tok::RightBracket) --open;
     ++token;

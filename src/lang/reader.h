@@ -58,7 +58,8 @@ class Reader {
   const Token& after_next() const { return at(Tok::End) ? *next_ : next_[1]; }
   /// Whether tokens of these kinds come next.
   bool at_all(std::initializer_list<Tok> kinds) const;
-  /// The next token is an opening bracket. Returns the one behind its closing bracket.
+  /// The next token is an opening bracket. Returns the one behind its closing bracket, or the declaration or
+  /// the end that comes before that.
   const Token& behind_brackets() const;
   /// The next token is 'with'. Returns whether it begins a loop, that is, whether its 'while' or 'for'
   /// follows before another 'with', outside of brackets that open behind it.
@@ -113,6 +114,9 @@ class Reader {
   Type field_type();
   /// Goes behind a type without reading it.
   void skip_type();
+  /// The next token is an opening bracket. Goes behind the closing one; throws Unreadable where there is
+  /// none.
+  void skip_brackets();
   /// Goes behind a function type, with its 'fn' as the next token, without reading the types in it.
   FunctionPlaces function_places();
   Variant variant();

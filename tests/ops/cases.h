@@ -265,7 +265,9 @@ inline std::vector<std::vector<std::vector<int64_t>>> broadcast_shapes(std::size
 /// Floats where the operation is smooth.
 inline OpCase elementwise_case(const OpDef& op, std::vector<Type> operands) {
   OpCase made{.op = op.name.value, .operands = std::move(operands)};
-  if (op.name.value == "asin" || op.name.value == "acos") made.high = 0.9;
+  const std::string_view name = op.name.value;
+  if (name == "asin" || name == "acos" || name == "atanh") made.high = 0.9;
+  if (name == "acosh") made.low = 1.1;
   return made;
 }
 
