@@ -118,7 +118,7 @@ def run_programs(seeds):
                 with warnings.catch_warnings(), failing(graph, call == seed % CALLS):
                     warnings.simplefilter("ignore", hia.FallbackWarning)
                     found = outcome(graph, args)
-                if expected[:2] == found[:2] == ("raises", "RecursionError"):
+                if expected[0] == found[0] == "raises" and expected[1] == found[1] == "RecursionError":
                     break  # what was set until then depends on how deep the recursion could go
                 assert (text_of(found), names["g0"], names["log"]) == (text_of(expected), plain_names["g0"], plain_names["log"]), (
                     f"program {seed}, call {call}: expected {text_of(expected)}, found {text_of(found)}\n{text}\n{graph.report()}")
