@@ -237,7 +237,7 @@ class Converter(Instances):
         self.builder.set_source(self.text.name, self.text.whole)
         self.instances = {}
         self.counts = collections.Counter()
-        self.sizes = collections.defaultdict(list)  # by function and the types without sizes: the types that there are
+        self.sizes = collections.defaultdict(list)  # by function and the types without sizes: the types of calls around this one
         self.waiting = collections.deque()
         self.gradient_instances = {}  # by instance and the parameters by which they are
         self.guards = {}

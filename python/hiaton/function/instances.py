@@ -12,7 +12,7 @@ from hiaton.function.types import NEVER, join, of_any_size, size_of
 
 MOST_INSTANCES = 400
 MOST_OF_ONE = 40
-MOST_SIZES = 8  # for which a function is made one by one; if there are more, one is made for all
+MOST_SIZES = 8  # of tensors with which a function calls itself; if there are more, one is made for all
 DEEPEST_TYPE = 12
 GROWS = "expected types that do not grow from call to call; hold what grows in objects or lists"
 
@@ -51,9 +51,6 @@ class Instances:
         """`parameters`: what people call them. The instance may be one for tensors of any size."""
         like = (*key, tuple(map(of_any_size, types)))
         types = self._with_open_sizes(like, types)
-        if (*key, types) not in self.instances and not is_entry:
-            self.sizes[like].append(types)
-            types = self._with_open_sizes(like, types)
         key = (*key, types)
         if key in self.instances:
             return self.instances[key]
@@ -69,7 +66,9 @@ class Instances:
             # Callers go on with what a first draft of the body gives: so most types are known after one round.
             self.drafted.add(key)
             self.changed = True
+            self.sizes[like].append(types)
             self._define(self._declared(key, name, types, NEVER, False, parameters), build)
+            self.sizes[like].pop()
             result = self.assumed.get(("result", key), NEVER)
         made = self._declared(key, name, types, result, is_entry, parameters)
         self.waiting.append((made, build))
@@ -82,9 +81,11 @@ class Instances:
         return self.gradient_instances[number, by]
 
     def _with_open_sizes(self, like, types):
-        """The types without those sizes that are not the same in many calls: a tensor that grows has a new one in each."""
-        if len(self.sizes[like]) > MOST_SIZES and like not in self.any_size:
-            self.any_size[like] = functools.reduce(_joined, self.sizes[like])
+        """The types without those sizes that differ from call to call inside of each other: a tensor that grows has a new size in
+        each."""
+        around = self.sizes[like]
+        if len(around) >= MOST_SIZES and like not in self.any_size:
+            self.any_size[like] = functools.reduce(_joined, around)
             self.changed = True
         if like in self.any_size:
             self.any_size[like] = types = _joined(self.any_size[like], types)
