@@ -9,6 +9,7 @@
 
 #include "engine/run_error.h"
 #include "engine/tree_model.h"
+#include "grown_tree.h"
 #include "hiaton/hiaton.h"
 #include "sized.h"
 
@@ -28,22 +29,10 @@ RunOptions shared(int workers, bool every_call = true) {
   return {.executor = Executor::Flow, .workers = workers, .share_every_call = every_call};
 }
 
-/// Data values and tensors go out, data values and tensors come back.
-const char* const kGrow =
-    "data Tree = Leaf(x: f32[3], n: i64) | Node(left: Tree, right: Tree)\n"
-    "fn grow(x: f32[3], n: i64, k: i64) -> Tree =\n"
-    "  if n == 0 then Leaf(x, k) else Node(grow(tanh(x) + 0.5, n - 1, 2 * k), grow(x * x, n - 1, 2 * k + "
-    "1))\n"
-    "fn fold(t: Tree, scale: f32[3]) -> (f32[3], i64) =\n"
-    "  match t\n"
-    "    Leaf(x, n) -> (x * scale, n)\n"
-    "    Node(left, right) ->\n"
-    "      let (a, m) = fold(left, scale + 1.0)\n"
-    "      let (b, n) = fold(right, scale)\n"
-    "      (tanh(a + b), m * 3 + n)\n"
+const std::string kGrow = grown_tree_with(
     "fn main(x: f32[3], n: i64) -> (f32[3], i64, Tree) =\n"
     "  let (sum, number) = fold(grow(x, n, 1), x)\n"
-    "  (sum, number, grow(x, 2, 5))\n";
+    "  (sum, number, grow(x, 2, 5))\n");
 
 TEST(Sharing, GivesTheBitsOfOneWorker) {
   const Program program = Program::from_text("test.hia", kGrow);

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 
 #include "exec/in_processes.h"
 #include "exec/reference.h"
+#include "grown_tree.h"
 #include "sized.h"
 
 namespace hiaton::exec::testing {
@@ -16,23 +18,11 @@ using ::testing::HasSubstr;
 
 class SharedFlowTest : public ::testing::TestWithParam<net::Delivery> {};
 
-/// Data values and tensors go out, data values and tensors come back.
-constexpr std::string_view kGrownTree =
-    "data Tree = Leaf(x: f32[3], n: i64) | Node(left: Tree, right: Tree)\n"
-    "fn grow(x: f32[3], n: i64, k: i64) -> Tree =\n"
-    "  if n == 0 then Leaf(x, k) else Node(grow(tanh(x) + 0.5, n - 1, 2 * k), grow(x * x, n - 1, 2 * k + "
-    "1))\n"
-    "fn fold(t: Tree, scale: f32[3]) -> (f32[3], i64) =\n"
-    "  match t\n"
-    "    Leaf(x, n) -> (x * scale, n)\n"
-    "    Node(left, right) ->\n"
-    "      let (a, m) = fold(left, scale + 1.0)\n"
-    "      let (b, n) = fold(right, scale)\n"
-    "      (tanh(a + b), m * 3 + n)\n"
+const std::string kGrownTree = grown_tree_with(
     "fn main(n: i64) -> (f32[3], i64, Tree) =\n"
     "  let x: f32[3] = [0.1, 0.2, -0.3] * f32(n)\n"
     "  let (sum, number) = fold(grow(x, n, 1), x)\n"
-    "  (sum, number, grow(x, 2, 5))\n";
+    "  (sum, number, grow(x, 2, 5))\n");
 
 /// All functions in flow, also those that would run in direct code.
 RunOptions in_flow(bool every_call) {
