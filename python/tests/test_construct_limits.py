@@ -183,3 +183,29 @@ def test_objects_with_slots():
     with pytest.raises(AttributeError):
         total(empty)
     assert total(chain) == 6 and total._graphs[0].hits > 0
+
+
+class Scaled:
+    def __init__(self, by):
+        self.by = by
+
+    def of(self, n):
+        return 0 if n == 0 else self.by + self.of(n - 1)
+
+    def __call__(self, n):
+        return self.of(n) + 1
+
+
+def test_methods_and_objects_that_can_be_called_become_graphs():
+    scaled = Scaled(3)
+    method, called = hia.function(scaled.of, strict=True), hia.function(scaled, strict=True)
+    assert method(4) == 12 and called(4) == 13
+    scaled.by = 5
+    assert method(4) == 20 and called(4) == 21
+    assert "0 calls in plain Python" in method.report() and "0 calls in plain Python" in called.report()
+    again = hia.function(hia.function(fibonacci), strict=True)
+    assert again(10) == 55
+
+
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)

@@ -292,7 +292,15 @@ def function(target=None, *, strict=False, workers=1, budget=5_000_000, max_byte
     Python runs a call that needs more. With `profile=3`, plain Python runs the first three calls and
     counts which sides branches take, how many turns loops make and which arguments are always the same: the graph assumes that
     this stays so. Without, the first call makes the graph, so that it shows and says at once what it is.
+
+    A method of an object, and an object that can be called, as a model, may stand in place of a function.
     """
+    how = {"strict": strict, "workers": workers, "budget": budget, "max_bytes": max_bytes, "profile": profile}
     if target is None:
-        return functools.partial(function, strict=strict, workers=workers, budget=budget, max_bytes=max_bytes, profile=profile)
-    return GraphCallable(target, strict=strict, workers=workers, budget=budget, max_bytes=max_bytes, profile=profile)
+        return functools.partial(function, **how)
+    if isinstance(target, python_types.MethodType):
+        return python_types.MethodType(GraphCallable(target.__func__, **how), target.__self__)
+    method = getattr(type(target), "__call__", None)
+    if isinstance(method, python_types.FunctionType) and not isinstance(target, GraphCallable):
+        return python_types.MethodType(GraphCallable(method, **how), target)
+    return GraphCallable(target, **how)
