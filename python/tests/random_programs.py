@@ -76,7 +76,8 @@ class Programs:
         if kind < 5:
             return f"({a()} {pick('+', '-', '*', '+', '-')} {a()})"
         if kind == 5:
-            return f"({a()} {pick('//', '%')} {pick(a(), str(self.random.choice([-3, -2, 2, 3, 5, 7])))})"
+            divisor = pick(a(), str(self.random.choice([-3, -2, 2, 3, 5, 7])))
+            return pick(f"({a()} {pick('//', '%')} {divisor})", f"divmod({a()}, {divisor})[{pick(0, 1)}]")
         if kind == 6:
             return f"{pick('min', 'max')}({a()}, {a()})"
         if kind == 7:
@@ -115,6 +116,7 @@ class Programs:
             xs = pick(*scope["list"])
             key = self.integer({**scope, "int": [*ints, "p"]}, 1)
             return pick(f"{xs}.count({a()})", f"min({xs}, key=lambda p: {key}, default={a()})", f"{xs}.index({a()})",
+                        f"functools.reduce(lambda u, v: {self.integer({**scope, 'int': [*ints, 'u', 'v']}, 1)}, {xs}, {a()})",
                         f"len({xs}[{a()}:])", f"sum({xs}[:{a()}])", f"max(len({xs}), {a()}, *{xs}[:0] or (1, 2))")
         if kind == 20 and scope.get("generators"):
             return pick(f"sum({self.generated(scope)})", f"len(list({self.generated(scope)}))", f"max({self.generated(scope)})")
@@ -419,7 +421,7 @@ class Programs:
             scope["int"] = [*scope["int"], "g0"]
 
     def text(self):
-        self.lines = ["import math\n\nfrom random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
+        self.lines = ["import functools\nimport math\n\nfrom random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import operator
 import random
 import struct
 
@@ -120,6 +121,22 @@ def test_an_adaptive_integral_is_one_graph():
     graph = hia.function(simpson, strict=True)
     assert graph(*args) == simpson(*args)
     assert "1 conversion" in graph.report()
+
+
+def combined(xs, a, b):
+    return (functools.reduce(operator.add, xs, 0), functools.reduce(lambda x, y: x * y + a, xs), divmod(a, b), pow(a, 2),
+            operator.lt(a, b), operator.floordiv(a, b), min(functools.reduce(min, xs), float("inf")), [float("-inf"), a * 0.5])
+
+
+@pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
+def test_functions_of_operator_and_functools():
+    graph = hia.function(combined, strict=True)
+    for args in [([1, 2, 3], 7, 2), ([5], -7, 2), ([4, -4], 7, -3)]:
+        assert graph(*args) == combined(*args)
+    assert "1 conversion" in graph.report()
+    plain = hia.function(combined)
+    for args in [([], 7, 2), ([1], 7, 0)]:
+        assert outcome(plain, *args) == outcome(combined, *args)
 
 
 def scaled(by, x, plus=0.0, times=1.0):

@@ -10,6 +10,7 @@ from hiaton import _core, pieces
 from hiaton.function import mathematics, prelude
 from hiaton.function.differentiation import is_gradient_maker
 from hiaton.function.managers import is_manager, is_manager_function
+from hiaton.function.operators import function_table
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
@@ -154,6 +155,10 @@ class Calls:
                 self.refuse(f"arguments by name of '{_name_of(target)}' cannot be converted; write them without names")
             special = getattr(self, f"builtin_{_name_of(target)}", None)
             return special(*args) if special is not None else self.call_math(target, args)
+        if isinstance(target, types.BuiltinFunctionType) and not named:
+            made = self._call_of_library(target, args)
+            if made is not None:
+                return made
         if isinstance(target, functools.partial):
             fixed = [self.constant_value(value, "an argument of functools.partial") for value in target.args]
             by_name = {name: self.constant_value(value, name) for name, value in target.keywords.items()}
@@ -169,6 +174,16 @@ class Calls:
             return self.call_function(method, [callee, *args], named)
         self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this "
                     "function")
+
+    def _call_of_library(self, target, args):
+        """A call of a function of operator, of divmod, pow or functools.reduce; None where it is of another one."""
+        if len(args) == 2 and target in function_table():
+            return self.call_operator(target, *args)
+        if len(args) == 2 and target is divmod:
+            return self.tuple_of([self.binary("FloorDiv", *args), self.binary("Mod", *args)])
+        if len(args) in (2, 3) and target is functools.reduce:
+            return self.call_prelude("reduced" if len(args) == 3 else "reduced_from_first", args)
+        return None
 
     def _constant_tensor(self, function, args, named):
         """hia.zeros(3), and what else makes tensors of numbers that are known before the run."""
@@ -361,7 +376,7 @@ class Calls:
 
     def builtin_float(self, value):
         value = self.operand(value)
-        if is_number(value.type):
+        if is_number(value.type) or isinstance(value.type, Const) and type(value.type.value) is str:
             return self._constant_call(float, value)
         if isinstance(value.type, Scalar) or isinstance(value.type, Tens) and not value.type.dims:
             return self.scalar(float, self.op("f64", value.ids[0]))

@@ -25,6 +25,13 @@ def fold_table():
     return {name: getattr(functions, word + "_" if word in ("and", "or") else word) for name, word in _SPECIAL.items()}
 
 
+@functools.cache
+def function_table():
+    """By function, of the module operator or `pow`: the operator that it stands for."""
+    compared = {getattr(functions, word): name for name, word in _COMPARE.items()}
+    return {pow: "Pow"} | compared | {function: name for name, function in fold_table().items()}
+
+
 class Operators:
     """Each method takes Values and gives a Value."""
 
@@ -40,6 +47,11 @@ class Operators:
         if value.type.kind is kind:
             return value.ids[0]
         return self.op("f64" if kind is float else "i64", value.ids[0])
+
+    def call_operator(self, function, left, right):
+        """One of function_table()."""
+        operator = function_table()[function]
+        return self.compare(operator, left, right) if operator in _COMPARE else self.binary(operator, left, right)
 
     def binary(self, operator, left, right):
         left, right = self.operand(left), self.operand(right)

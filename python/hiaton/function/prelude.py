@@ -119,6 +119,16 @@ def total(items, start):
     return start
 
 
+def reduced(function, items, value):
+    for item in items:
+        value = function(value, item)
+    return value
+
+
+def reduced_from_first(function, items):
+    return reduced(function, items[1:], items[0])
+
+
 def all_true(items):
     for item in items:
         if not item:
