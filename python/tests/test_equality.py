@@ -123,3 +123,18 @@ def test_a_class_that_gets_another_method(monkeypatch):
     assert graph(Tree(1), Tree(1)) == (True, False)
     monkeypatch.setattr(Tree, "__eq__", lambda self, other: False)
     assert graph(Tree(1), Tree(1)) == (False, True)
+
+
+@dataclasses.dataclass
+class Held:
+    value: int
+    other: "Held | None" = None
+
+
+def test_a_field_that_is_none_everywhere_is_compared():
+    def same(a, b):
+        return a.other == b.other, a.other != b, a == b
+
+    graph = hia.function(same, strict=True)
+    for pair in [(Held(1), Held(1)), (Held(1), Held(2))]:
+        assert graph(*pair) == same(*pair)

@@ -52,6 +52,8 @@ class Equality:
             return of_object(frame, left, right)
 
         def of_object(frame, left, right):
+            if not left.type.classes:
+                return frame.truth_value(False)  # never reached: so far, it is None in all that is known
             left = Value(Objs(left.type.classes), left.ids)
             if not right.type.none:
                 return of_classes(frame, left, right, sorted(left.type.classes, key=lambda cls: cls.__qualname__))
