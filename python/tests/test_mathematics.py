@@ -32,29 +32,31 @@ def below_calls(function):
     return main
 
 
+def assert_same_bits(function, calls, least_hits):
+    main = below_calls(function)
+    graph = hia.function(main)
+    for args in calls:
+        assert outcome(graph, 3, *args) == outcome(main, 3, *args), args
+    assert sum(made.hits for made in graph._graphs) > least_hits, graph.report()
+
+
 @pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
 @pytest.mark.parametrize("function", ONE, ids=lambda f: f.__name__)
 def test_functions_of_one_number(function):
     some = random.Random(function.__name__)
-    main = below_calls(function)
-    graph = hia.function(main)
-    for x in EDGES + [7, -3, True] + [some.uniform(-2, 2) for _ in range(100)] + [some.uniform(0, 60) for _ in range(100)]:
-        assert outcome(graph, 3, x) == outcome(main, 3, x), x
-    assert sum(made.hits for made in graph._graphs) > 30, graph.report()
+    numbers = EDGES + [7, -3, True] + [some.uniform(-2, 2) for _ in range(100)] + [some.uniform(0, 60) for _ in range(100)]
+    assert_same_bits(function, [(x,) for x in numbers], 30)
 
 
 @pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
 @pytest.mark.parametrize("function", TWO, ids=lambda f: f.__name__)
 def test_functions_of_two_numbers(function):
     some = random.Random(function.__name__)
-    main = below_calls(function)
-    graph = hia.function(main)
     pairs = [(x, y) for x in EDGES for y in EDGES] + [(some.uniform(0, 9), some.uniform(0, 9)) for _ in range(100)]
-    for pair in pairs:
-        assert outcome(graph, 3, *pair) == outcome(main, 3, *pair), pair
+    assert_same_bits(function, pairs, 100)
+    main = below_calls(function)
     for pair in [(7, 2), (7, 2.5), (0.5, 3), (True, 2)]:
         assert outcome(hia.function(main), 3, *pair) == outcome(main, 3, *pair), pair
-    assert sum(made.hits for made in graph._graphs) > 100, graph.report()
 
 
 @pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
