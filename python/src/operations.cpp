@@ -1,4 +1,5 @@
-// One function of Python for each operation of the catalogue that works on numbers and tensors.
+// One function of Python for each operation of the catalogue that works on numbers and tensors, and a method
+// of tensors.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -184,12 +185,12 @@ nb::object call(const Signature& signature, const nb::args& args, const nb::kwar
   return to_object(apply_promoted(op, operands, attributes));
 }
 
-/// For people and for type checkers.
-std::string text_of(const Signature& signature) {
-  std::string text = "def " + signature.name + "(";
+/// For people and for type checkers; of a function, or of a method, whose first operand is `self`.
+std::string text_of(const Signature& signature, bool is_method) {
+  std::string text = "def " + signature.name + (is_method ? "(self" : "(");
   const OpDef& op = *signature.op;
-  std::string_view between;
-  for (std::size_t i = 0; i < signature.operands.size(); ++i) {
+  std::string_view between = is_method ? ", " : "";
+  for (std::size_t i = is_method ? 1 : 0; i < signature.operands.size(); ++i) {
     const bool many = op.is_variadic() && i + 1 == signature.operands.size();
     text += std::string(between) + (many ? "*" : "") + signature.operands[i] + ": " +
             (many ? "numpy.typing.ArrayLike | collections.abc.Sequence[numpy.typing.ArrayLike]"
@@ -206,15 +207,23 @@ std::string text_of(const Signature& signature) {
   return text + ") -> hiaton._core.Tensor";
 }
 
-void bind_operation(nb::module_& m, const OpDef& op) {
+/// A function of the module, and a method of tensors where the first operand is one.
+void bind_operation(nb::module_& m, nb::handle tensor, const OpDef& op) {
   // Functions live as long as the interpreter, and so do the texts that they show.
   const auto* signature = new Signature(op);
-  const auto* text = new std::string(text_of(*signature));
+  const auto* text = new std::string(text_of(*signature, false));
   const auto* doc = new std::string(op.doc.value);
-  m.def(
-      signature->name.c_str(),
-      [signature](const nb::args& args, const nb::kwargs& named) { return call(*signature, args, named); },
-      nb::sig(text->c_str()), doc->c_str());
+  const auto run = [signature](const nb::args& args, const nb::kwargs& named) {
+    return call(*signature, args, named);
+  };
+  m.def(signature->name.c_str(), run, nb::sig(text->c_str()), doc->c_str());
+  const bool begins_with_tensor =
+      !signature->operands.empty() && !(op.is_variadic() && signature->operands.size() == 1);
+  if (!begins_with_tensor || op.attributes_from_text() != nullptr) return;
+  if (nb::hasattr(tensor, signature->name.c_str())) return;
+  const auto* text_of_method = new std::string(text_of(*signature, true));
+  nb::cpp_function_def(run, nb::scope(tensor), nb::name(signature->name.c_str()), nb::is_method(),
+                       nb::sig(text_of_method->c_str()), doc->c_str());
 }
 
 }  // namespace
@@ -232,7 +241,7 @@ void bind_operations(nb::module_& m) {
   for (const OpDef* op : catalog().all()) {
     // Types convert to themselves, and values of data types have classes of their own.
     if (op->fusion.value == Fusion::Data || op->takes_type || dtype_from_name(op->name.value)) continue;
-    bind_operation(ops, *op);
+    bind_operation(ops, m.attr("Tensor"), *op);
     names.append(python_name_of(op->name.value));
   }
   ops.attr("__all__") = names;

@@ -61,6 +61,28 @@ def test_operands_and_attributes_go_by_place_and_by_name():
     assert hia.cross_entropy([0.0, 0.0] + np.zeros(2, np.float32), 1).item() == pytest.approx(np.log(2))
 
 
+def test_functions_of_a_tensor_are_its_methods():
+    x = np.arange(1, 7, dtype=np.float32).reshape(2, 3) / 8
+
+    def by_methods(x):
+        return (x.tanh(), x.sum(), x.sum(axis=0), x.mean(-1), x.reshape((3, 2)).matmul(x), x.add(1.0), x.maximum(0.5).log(), x.greater(0.25).any(),
+                x.softmax(axis=0), x.permute_dims((1, 0)), x.clip(0.2, high=0.5), x.argmax())
+
+    def by_functions(x):
+        return (hia.tanh(x), hia.sum(x), hia.sum(x, axis=0), hia.mean(x, -1), hia.matmul(hia.reshape(x, (3, 2)), x), hia.add(x, 1.0),
+                hia.log(hia.maximum(x, 0.5)), hia.any(hia.greater(x, 0.25)), hia.softmax(x, axis=0), hia.permute_dims(x, (1, 0)),
+                hia.clip(x, 0.2, high=0.5), hia.argmax(x))
+
+    x = hia.asarray(x)
+    assert repr(by_methods(x)) == repr(by_functions(x)) == repr(hia.function(by_methods, strict=True)(x))
+    assert hia.grad(lambda x: (x * x).sum())(x).tolist() == (x * 2.0).tolist()
+    assert "along the axes" in inspect.getdoc(hia.Tensor.sum) and not hasattr(hia.Tensor, "concat") and x.size == 6
+    with pytest.raises(TypeError, match="there is no argument 'dim'"):
+        x.sum(dim=0)
+    with pytest.raises(hia.ConversionError, match="Tensor.flatten cannot be converted; call a function of hiaton"):
+        hia.function(lambda x: x.flatten(), strict=True)(x)
+
+
 @pytest.mark.parametrize("call, message", [
     (lambda x: hia.sum(), "sum.*expected an argument 'x'"),
     (lambda x: hia.concat([x, x], dim=0), r"concat\(\): there is no argument 'dim'; its arguments are parts, axis"),

@@ -203,8 +203,8 @@ class Tensors:
     def tensor_method(self, value, name, args, named):
         if name == "astype" and len(args) == 1 and isinstance(args[0].type, Const):
             return self.converted(value, str(_core.DType(args[0].type.value)).split(".")[-1])
-        if name == "permute_dims":
-            return self.tensor_op("permute_dims", [value, *args], named)
+        if name in _table() and hasattr(_core.Tensor, name):
+            return self.tensor_op(name, [value, *args], named)
         if name == "item" and not value.type.dims and value.type.dtype not in ("u8", "i32"):
             kind = {"bool": bool, "i64": int, "f64": float, "f32": float}[value.type.dtype]
             id_ = self.op("f64", value.ids[0]) if value.type.dtype == "f32" else value.ids[0]
