@@ -47,7 +47,7 @@ def test_gradients_go_through_functions_and_dicts():
 
 
 @pytest.mark.parametrize("lines,message", [
-    ("f = lambda m: m\nreturn [f]", "a function that is defined inside cannot be given back"),
+    ("f = lambda m: m\nreturn [f]", "a function that is made inside cannot be given back"),
     ("g = d\nreturn g", "a dict that came in cannot be given back"),
     ("e = {'a': 1}\nf = e\ne['b'] = 2\nreturn f", "'e' is a dict that others may refer to"),
     ("xs = [1]\nys = xs\nxs.pop()\nreturn ys", "'xs' is a list that others may refer to"),

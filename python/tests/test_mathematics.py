@@ -157,3 +157,34 @@ def test_partial_functions_are_called(monkeypatch):
     assert graph(3.0) == both(3.0) == (2.5, 5.0, 4.5)
     monkeypatch.setitem(globals(), "half", functools.partial(scaled, 0.25))
     assert graph(3.0) == both(3.0)
+
+
+def applied(function, xs):
+    return [function(x) for x in xs]
+
+
+def grown(function, depth):
+    return function(depth) if depth == 0 else grown(functools.partial(scaled, function(0.5)), depth - 1)
+
+
+def test_partial_functions_are_made_in_graphs():
+    def made(x, xs):
+        def shifted(y, by):
+            return y * x + by
+        first = functools.partial(scaled, x, plus=1.0)
+        second = functools.partial(first, times=2.0)
+        third = functools.partial(shifted, by=x) if x > 0.0 else functools.partial(shifted, by=2.0)
+        return first(3.0), second(3.0, plus=0.5), applied(second, xs), list(map(functools.partial(pow, 2), [1, 2])), third(x)
+
+    for args in (0.5, [1.0, 2.0]), (-1.5, []):
+        assert hia.function(made, strict=True)(*args) == made(*args)
+    summed = hia.function(lambda xs, k: functools.reduce(functools.partial(scaled, plus=k), xs), strict=True)
+    assert summed([1.0, 2.0, 3.0], 0.25) == functools.reduce(functools.partial(scaled, plus=0.25), [1.0, 2.0, 3.0])
+
+    def given_back(x):
+        return functools.partial(scaled, x)
+
+    with pytest.warns(hia.FallbackWarning):
+        assert hia.function(given_back)(0.5)(2.0) == 1.0
+    with pytest.warns(hia.FallbackWarning):
+        assert hia.function(grown)(functools.partial(scaled, 0.5), 2) == grown(functools.partial(scaled, 0.5), 2)

@@ -13,8 +13,8 @@ from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.operators import function_table
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
-from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
-                                   Tup, Union, Value, is_function, is_number)
+from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Partial, Scalar, Tens,
+                                   Tup, Union, Value, is_function, is_number, is_partial)
 from hiaton.tape import GradientTape
 
 _DTYPES = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
@@ -25,6 +25,11 @@ def _operations():
     """By function: its row in the table of operations."""
     return {id(getattr(_core.ops, name)): (name, row) for name, row in _core.operation_table().items()
             if hasattr(_core.ops, name)}
+
+
+@functools.cache
+def _partial_with(names):
+    return type("Partial", (Partial,), {"names": names})
 
 
 def _makes_tensors(target):
@@ -124,6 +129,8 @@ class Calls:
         callee = self.chosen(callee)
         if isinstance(callee.type, Func):
             return self.call_closure(callee, args, named)
+        if is_partial(callee.type):
+            return self._call_partial(callee, args, named)
         if not isinstance(callee.type, Const):
             if isinstance(callee.type, Objs):
                 return self.call_method(callee, "__call__", args, named)
@@ -163,6 +170,8 @@ class Calls:
             fixed = [self.constant_value(value, "an argument of functools.partial") for value in target.args]
             by_name = {name: self.constant_value(value, name) for name, value in target.keywords.items()}
             return self.call(Value(Const(target.func)), [*fixed, *args], {**by_name, **named})
+        if target is functools.partial and args:
+            return self.tuple_of([*args, *named.values()], _partial_with(tuple(named)))
         if target is dict and not args:
             return self.dict_of(named)
         if isinstance(target, type):
@@ -174,6 +183,13 @@ class Calls:
             return self.call_function(method, [callee, *args], named)
         self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this "
                     "function")
+
+    def _call_partial(self, value, args, named):
+        """A call of what functools.partial gave in the graph."""
+        names = value.type.cls.names
+        function, *fixed = self.items(value)
+        count = len(fixed) - len(names)
+        return self.call(function, [*fixed[:count], *args], {**dict(zip(names, fixed[count:])), **named})
 
     def _call_of_library(self, target, args):
         """A call of a function of operator, of divmod, pow or functools.reduce; None where it is of another one."""

@@ -3,7 +3,7 @@
 import enum
 
 from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
-                                   Value)
+                                   Value, is_partial)
 
 MOST_KEYS = 64
 
@@ -145,4 +145,4 @@ def holds_sink(type_):
 
 
 def holds_function(type_):
-    return _any_part(type_, lambda part: isinstance(part, Func))
+    return _any_part(type_, lambda part: isinstance(part, Func) or is_partial(part))

@@ -68,7 +68,7 @@ def graph_function(converter, settings):
         raise ConversionError(f"{where}: a list of the caller that is appended to can only be handed on to functions; "
                               "build a new list to give it back")
     if holds_function(converter.result):
-        raise ConversionError(f"{where}: a function that is defined inside cannot be given back; give what it computes")
+        raise ConversionError(f"{where}: a function that is made inside cannot be given back; give what it computes")
     result = planner.plan(converter.result)
     learned = [parameter for parameter, _ in converter.learned]
     return _core.GraphFunction(converter.source, converter.entry, parameters, result, planner.table, learned,

@@ -306,9 +306,19 @@ def sides_of(type_):
     return type_.sides if isinstance(type_, Union) else (type_,)
 
 
+class Partial(tuple):
+    """What functools.partial gives in a graph: a function, arguments, and arguments by the `names` of its class."""
+
+    _fields = ()
+
+
+def is_partial(type_):
+    return isinstance(type_, Tup) and issubclass(type_.cls, Partial)
+
+
 def is_function(type_):
     """Whether a value of the type is only there to be called."""
-    return isinstance(type_, Func) or isinstance(type_, Const) and callable(type_.value)
+    return isinstance(type_, Func) or is_partial(type_) or isinstance(type_, Const) and callable(type_.value)
 
 
 def side_for(union, type_):
