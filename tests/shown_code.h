@@ -4,31 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "tests_dir.h"
 
 namespace hiaton {
 
-inline std::string text_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// That tests/`test` holds code between the lines "// Shown in docs/`document`, from here" and "// to
 /// here", and the document has exactly this code.
 inline void expect_shown(const std::string& test, const std::string& document) {
   const std::filesystem::path tests = tests_dir();
-  const std::string code = text_of_file(tests / test);
+  const std::string code = file_text(tests / test);
   const std::string begin = "// Shown in docs/" + document + ", from here\n";
   const std::size_t from = code.find(begin) + begin.size();
   const std::string shown = code.substr(from, code.find("// to here\n") - from);
   ASSERT_FALSE(shown.empty());
-  EXPECT_NE(text_of_file(tests.parent_path() / "docs" / document).find(shown), std::string::npos);
+  EXPECT_NE(file_text(tests.parent_path() / "docs" / document).find(shown), std::string::npos);
 }
 
 }  // namespace hiaton

@@ -55,6 +55,9 @@ struct Gradient {
   std::span<float> floats() const { return std::get<0>(values); }
 };
 
+/// A number that is f32 or f64, as a loss is.
+double number_in(const Value& value);
+
 /// What runs have gathered for a parameter, where it stands: until the sums are cleared.
 Gradient gradient_in(Gradients& sums, std::size_t parameter);
 /// The same for all parameters.

@@ -71,6 +71,12 @@ ir::Module split_loops(ir::Module module);
 /// gradients of the module's parameters for the first result. The module must be free of loops. Throws
 /// ProgramError where it has no entry, or the first result is no float scalar.
 ir::Module add_training_step(ir::Module module);
+/// Makes the entry a new function. It takes what the entry takes, and a gradient for each of its float
+/// results; it gives the results of the entry, then what becomes of the gradients for the parameters with the
+/// numbers `wrt`, and also gathers the gradients of the module's parameters. The module must have an entry
+/// and be free of loops. Throws ProgramError where it has no results that are floats, or results that hold
+/// some in data.
+ir::Module add_vjp_step(ir::Module module, const std::vector<std::size_t>& wrt);
 
 /// Gives `request.function` its body, which computes the gradients that the request asks for. `of` and what
 /// it calls must be free of loops.

@@ -13,7 +13,6 @@
 #include "tapes.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
-#include "train/model_values.h"
 
 namespace hiaton::python {
 namespace {

@@ -15,7 +15,6 @@
 #include "train/checkpoint.h"
 #include "train/gradient.h"
 #include "train/model_sizes.h"
-#include "train/model_values.h"
 
 namespace hiaton::python {
 namespace {

@@ -14,5 +14,7 @@ namespace hiaton {
 
 }  // namespace hiaton
 
+/// Evaluates the condition in every build; throws InternalError, with the condition and the place, where it
+/// does not hold.
 #define HIATON_CHECK(condition) \
   ((condition) ? void(0) : ::hiaton::fail_invariant(#condition, __FILE__, __LINE__))

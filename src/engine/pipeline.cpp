@@ -1,7 +1,5 @@
 #include "engine/pipeline.h"
 
-#include "passes/vjp_step.h"
-
 namespace hiaton {
 
 graph::Graph compile(ir::Module module, std::string_view entry, Purpose purpose,

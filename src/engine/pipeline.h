@@ -22,7 +22,7 @@ graph::Graph compile(ir::Module module, std::string_view entry, Purpose purpose,
 
 /// The graph of the program that gives the results of the function `entry`, and then the gradients of the
 /// parameters with the numbers `wrt`, for gradients of the results that come behind its arguments; it also
-/// gathers the gradients of the module's parameters: passes/vjp_step.h.
+/// gathers the gradients of the module's parameters: hiaton/passes.h.
 graph::Graph compile_vjp(ir::Module module, const std::vector<std::size_t>& wrt,
                          const CompileOptions& options);
 

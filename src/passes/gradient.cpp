@@ -10,7 +10,6 @@
 #include "passes/call_graph.h"
 #include "passes/extensions.h"
 #include "passes/lift_parameters.h"
-#include "passes/vjp_step.h"
 
 namespace hiaton::passes {
 namespace {

@@ -12,7 +12,6 @@
 #include "hiaton/error.h"
 #include "hiaton/optimizer.h"
 #include "partition/held.h"
-#include "train/model_values.h"
 #include "train/shared_batches.h"
 #include "train/timeline.h"
 

@@ -1,11 +1,10 @@
-#include "train/model_values.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "hiaton/error.h"
+#include "hiaton/optimizer.h"
 
 namespace hiaton::train {
 

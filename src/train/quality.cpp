@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "hiaton/error.h"
+#include "hiaton/optimizer.h"
 #include "train/evaluate.h"
 #include "train/example_batch.h"
-#include "train/model_values.h"
 #include "train/shared_batches.h"
 
 namespace hiaton::train {

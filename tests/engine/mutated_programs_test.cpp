@@ -6,11 +6,9 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 #include <regex>
-#include <sstream>
 
 #include "engine/small_values.h"
 #include "hiaton/engine.h"
@@ -50,11 +48,7 @@ std::vector<std::vector<std::string>> programs() {
   }
   std::ranges::sort(files);
   std::vector<std::vector<std::string>> all;
-  for (const std::filesystem::path& file : files) {
-    std::stringstream text;
-    text << std::ifstream(file).rdbuf();
-    all.push_back(pieces_of(text.str()));
-  }
+  for (const std::filesystem::path& file : files) all.push_back(pieces_of(file_text(file)));
   return all;
 }
 

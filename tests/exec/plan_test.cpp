@@ -22,13 +22,6 @@ namespace {
 
 const std::filesystem::path kTests = tests_dir();
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 std::shared_ptr<const Plan> plan_of(const graph::Graph& graph, const PlanOptions& options) {
   std::string reason;
   auto plan = compile(graph, options, reason);
@@ -150,7 +143,7 @@ class PlanGolden : public ::testing::TestWithParam<Golden> {
   static void expect_as_recorded(const std::string& folder, const std::string& text) {
     const std::filesystem::path recorded = kTests / "golden" / folder / (GetParam().name + ".txt");
     if (std::getenv("HIATON_UPDATE_GOLDEN") != nullptr) std::ofstream(recorded, std::ios::binary) << text;
-    EXPECT_EQ(text, read(recorded));
+    EXPECT_EQ(text, file_text(recorded));
   }
 };
 
@@ -241,7 +234,7 @@ std::map<std::string, std::string> code_of(const std::string& text,
 std::map<std::string, std::string> code_of_program(const std::string& file, bool forking,
                                                    const std::map<std::string, std::string>& names = {}) {
   const std::filesystem::path path = kTests / ".." / file;
-  const auto source = lang::with_imports(std::make_shared<Source>(path.string(), read(path)));
+  const auto source = lang::with_imports(std::make_shared<Source>(path.string(), file_text(path)));
   const graph::Graph graph = passes::lower(passes::simplify(lang::parse(source)));
   return code_of(to_text(*plan_of(graph, {.forking = forking}), graph), names);
 }

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "lower_support.h"
 #include "tests_dir.h"
@@ -15,23 +14,16 @@ using namespace testing;
 
 const std::filesystem::path kFolder = tests_dir() / "golden" / "lower";
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 class LowerGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(LowerGolden, GraphIsAsRecorded) {
   const std::filesystem::path program = kFolder / (GetParam() + ".hia");
   const std::filesystem::path recorded = kFolder / (GetParam() + ".txt");
-  const auto source = std::make_shared<Source>(GetParam() + ".hia", read(program));
+  const auto source = std::make_shared<Source>(GetParam() + ".hia", file_text(program));
   const Graph graph = lower(lang::parse(source));
   const std::string text = graph::to_text(graph);
   if (std::getenv("HIATON_UPDATE_GOLDEN") != nullptr) std::ofstream(recorded, std::ios::binary) << text;
-  EXPECT_EQ(text, read(recorded));
+  EXPECT_EQ(text, file_text(recorded));
   EXPECT_EQ(text, graph::to_text(graph::from_json(graph::to_json(graph), "saved.json")))
       << "saved and loaded";
 }

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "bag_of_words.h"
 #include "directory.h"

@@ -4,9 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "exec/flow/flow_plan.h"
 #include "hiaton/model.h"
@@ -20,10 +18,7 @@ namespace {
 const std::filesystem::path kModels = tests_dir() / ".." / "models";
 
 std::string text_of(const std::string& name) {
-  std::ifstream file(kModels / name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return file_text(kModels / name);
 }
 
 std::string with_doubles(std::string text) {
