@@ -84,7 +84,7 @@ class Programs:
             return f"({a()} if {self.boolean(scope, depth - 1)} else {a()})"
         if kind == 8:
             f = self.floating(scope, depth - 1)
-            return pick(f"abs({a()})", f"math.gcd({a()}, {a()})", f"math.{pick('floor', 'ceil', 'trunc')}({f})")
+            return pick(f"abs({a()})", f"math.gcd({a()}, {a()})", f"math.{pick('floor', 'ceil', 'trunc')}({f})", f"round({f})")
         if kind == 9:
             return f"(-{a()})"
         if kind == 10 and scope["list"]:
@@ -117,7 +117,8 @@ class Programs:
             key = self.integer({**scope, "int": [*ints, "p"]}, 1)
             return pick(f"{xs}.count({a()})", f"min({xs}, key=lambda p: {key}, default={a()})", f"{xs}.index({a()})",
                         f"functools.reduce(lambda u, v: {self.integer({**scope, 'int': [*ints, 'u', 'v']}, 1)}, {xs}, {a()})",
-                        f"len({xs}[{a()}:])", f"sum({xs}[:{a()}])", f"max(len({xs}), {a()}, *{xs}[:0] or (1, 2))")
+                        f"len({xs}[{a()}:])", f"sum({xs}[:{a()}])", f"sum({xs}[{a()}::{pick(2, 3)}])", f"sum(itertools.accumulate({xs}))",
+                        f"sum(u {pick('-', '*')} v for u, v in itertools.{pick(f'pairwise({xs})', f'product({xs}, [1, {a()}])')})", f"max(len({xs}), {a()}, *{xs}[:0] or (1, 2))")
         if kind == 20 and scope.get("generators"):
             return pick(f"sum({self.generated(scope)})", f"len(list({self.generated(scope)}))", f"max({self.generated(scope)})")
         return f"({a()} + {self.boolean(scope, depth - 1)})"
@@ -170,7 +171,9 @@ class Programs:
                          f"list(map(lambda q: {self.integer(inner, 1)}, {xs}))", f"sorted({xs})",
                          f"[*{xs}, {self.integer(scope, depth - 1)}]",
                          f"list(filter(lambda q: {self.boolean(inner, 1)}, {xs}))",
-                         f"list({xs})[{self.integer(scope, 1)}:]", f"list({xs})[::-1]")
+                         f"list({xs})[{self.integer(scope, 1)}:]", f"list({xs})[::{self.pick(-1, 2, -2)}]",
+                         f"[p + q for p, q in zip({xs}, {self.pick(xs, *(scope['list'] or [xs]))}, strict={self.pick(True, False)})]",
+                         f"list(itertools.chain({xs}, [{self.integer(scope, 1)}]))")
 
     def call(self, scope, depth):
         name, shape = self.pick(*scope["calls"])
@@ -421,7 +424,7 @@ class Programs:
             scope["int"] = [*scope["int"], "g0"]
 
     def text(self):
-        self.lines = ["import functools\nimport math\n\nfrom random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
+        self.lines = ["import functools\nimport itertools\nimport math\n\nfrom random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")

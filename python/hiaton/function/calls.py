@@ -9,6 +9,7 @@ import types
 from hiaton import _core, pieces
 from hiaton.function import mathematics, prelude
 from hiaton.function.differentiation import is_gradient_maker
+from hiaton.function.iterators import gives_iterator
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.operators import function_table
 from hiaton.function.source import is_coroutine, is_generator
@@ -174,6 +175,9 @@ class Calls:
             return self.tuple_of([*args, *named.values()], _partial_with(tuple(named)))
         if target is dict and not args:
             return self.dict_of(named)
+        if gives_iterator(target):
+            self.refuse(f"what itertools.{target.__name__} gives can be gone over where it is made, in a loop or as list(...); make a list "
+                        "to keep it")
         if isinstance(target, type):
             return self.construct(target, args, named)
         if hasattr(target, "function_and_receiver"):
@@ -398,6 +402,14 @@ class Calls:
             return self.scalar(float, self.op("f64", value.ids[0]))
         self.refuse(f"float of {value.type} cannot be converted; give a number, or convert it outside of the function")
 
+    def builtin_round(self, value, *digits):
+        value = self.operand(value)
+        if digits or not is_number(value.type) and not isinstance(value.type, Scalar):
+            self.refuse("round() can be converted of a number, to a whole one; let Python round to digits, and tensors by hia.round")
+        if is_number(value.type):
+            return self._constant_call(round, value)
+        return self.call_prelude("rounded", [value]) if value.type == FLOAT else self.scalar(int, self.as_kind(value, int))
+
     def builtin_bool(self, value):
         return self.truth_value(self.truth(value))
 
@@ -441,7 +453,7 @@ class _Functions(list):
 @functools.cache
 def _builtin_functions():
     return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, builtins.int,
-                       builtins.float, builtins.bool, *mathematics.FUNCTIONS])
+                       builtins.float, builtins.bool, builtins.round, *mathematics.FUNCTIONS])
 
 
 @functools.cache

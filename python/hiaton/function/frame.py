@@ -12,6 +12,7 @@ from hiaton.function.equality import Equality
 from hiaton.function.errors import Unreached
 from hiaton.function.expressions import Expressions
 from hiaton.function.folds import Folds
+from hiaton.function.iterators import Iterators
 from hiaton.function.lists import Lists
 from hiaton.function.loops import Loops
 from hiaton.function.managers import Managers
@@ -36,7 +37,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds,
-            Managers, Equality, Speculation, State, Sums):
+            Managers, Equality, Speculation, State, Sums, Iterators):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

@@ -57,8 +57,11 @@ class ListItems:
 
 
 class ZipItems:
-    def __init__(self, parts):
+    """`is_strict`: all have equally many elements."""
+
+    def __init__(self, parts, is_strict):
         self.parts = parts
+        self.is_strict = is_strict
         self.count = sum(part.count for part in parts)
 
     def _states(self, state):
@@ -68,9 +71,14 @@ class ZipItems:
             at += part.count
 
     def has(self, frame, state):
+        every = [part.has(frame, own) for part, own in self._states(state)]
+        if self.is_strict:
+            first, *others = map(frame.truth_id, every)
+            for other in others:
+                frame.require(frame.op("eq", first, other), "zip(): expected equally many elements")
         found = True
-        for part, own in self._states(state):
-            found = frame.all_of(found, part.has(frame, own))
+        for one in every:
+            found = frame.all_of(found, one)
         return found
 
     def take(self, frame, state):

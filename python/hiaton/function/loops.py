@@ -210,14 +210,19 @@ class Loops:
 
     def items_of(self, node):
         """How to go over what an expression gives: (the way, its first state)."""
-        if isinstance(node, ast.Call) and not node.keywords:
+        maker = self.iterator_maker(node)
+        if maker is not None:
+            value = self.forward(self.list_of_iterator(maker, node))
+            return ListItems(), [Value(Lst(value.type.element), value.ids)]
+        if isinstance(node, ast.Call) and (not node.keywords or _is_zip_that_says_whether_strict(node)):
             callee = self.eval(node.func) if isinstance(node.func, ast.Name) else Value(NONE)
             target = callee.type.value if isinstance(callee.type, Const) else None
             if target is builtins.range:
                 return self._range_items(node)
             if target is builtins.zip and node.args:
                 parts = [self.items_of(arg) for arg in node.args]
-                return ZipItems([part for part, _ in parts]), [value for _, state in parts for value in state]
+                is_strict = any(keyword.value.value for keyword in node.keywords)
+                return ZipItems([part for part, _ in parts], is_strict), [value for _, state in parts for value in state]
             if target is builtins.enumerate and len(node.args) in (1, 2):
                 part, state = self.items_of(node.args[0])
                 start = self.eval(node.args[1]) if len(node.args) == 2 else Value(Const(0))
@@ -257,6 +262,9 @@ class Loops:
         """What an expression gives, as a list or a tuple."""
         if isinstance(node, (ast.GeneratorExp, ast.ListComp)):
             return self.comprehension(node)
+        maker = self.iterator_maker(node)
+        if maker is not None:
+            return self.list_of_iterator(maker, node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             callee = self.eval(node.func)
             kinds = (range, zip, enumerate, reversed, map, filter)
@@ -417,3 +425,9 @@ class Loops:
             del self.env[key]
         self.env.update(before)
         return made
+
+
+def _is_zip_that_says_whether_strict(node):
+    """Whether it may be `zip(..., strict=True)` or `zip(..., strict=False)`."""
+    strict = node.keywords[0].value if [keyword.arg for keyword in node.keywords] == ["strict"] else None
+    return isinstance(strict, ast.Constant) and isinstance(strict.value, bool) and isinstance(node.func, ast.Name) and node.func.id == "zip"

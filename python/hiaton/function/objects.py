@@ -177,11 +177,13 @@ class Objects:
 
     def _part_of_list(self, value, part):
         start, stop, step = (Value(NONE) if end is None else self.eval(end) for end in (part.lower, part.upper, part.step))
-        if step.type == Const(-1) and start.type == NONE and stop.type == NONE:
-            return self.as_new(self.call_prelude("backward", [value]))
-        if step.type not in (NONE, Const(1)):
-            self.refuse("a part of a list with a step cannot be converted; use a comprehension over enumerate(...)")
-        return self.as_new(self.call_prelude("part", [value, start, stop]))
+        step = Const(1) if step.type == NONE else step.type
+        if not is_number(step) or type(step.value) is not int or step.value == 0:
+            self.refuse("expected a part of a list with a step that is known before the run, and not 0; write the number")
+        if step.value < 0 and (start.type != NONE or stop.type != NONE):
+            self.refuse("a part of a list with ends and a step below 0 cannot be converted; take the part, and then [::-1] of it")
+        made = self.call_prelude("backward", [value]) if step.value < 0 else self.call_prelude("part", [value, start, stop])
+        return self.as_new(made if abs(step.value) == 1 else self.call_prelude("every", [made, Value(Const(abs(step.value)))]))
 
     # New objects.
 

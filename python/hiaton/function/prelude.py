@@ -33,6 +33,12 @@ def float_floor(a, b, rest):
     return whole + 1.0 if quotient - whole > 0.5 else whole
 
 
+def rounded(x):
+    whole = math.floor(x)
+    rest = x - float(whole)
+    return whole + 1 if rest > 0.5 or rest == 0.5 and whole % 2 == 1 else whole
+
+
 def gcd(a, b):
     a, b = abs(a), abs(b)
     while b:
@@ -66,6 +72,45 @@ def joined(a, b):
         made.append(x)
     for x in b:
         made.append(x)
+    return made
+
+
+def flattened(lists):
+    return [item for items in lists for item in items]
+
+
+def neighbors(items):
+    return [(first, second) for first, second in zip(items, items[1:])]
+
+
+def pairs(a, b):
+    return [(x, y) for x in a for y in b]
+
+
+def pairs_in_order(items):
+    return [(x, y) for i, x in enumerate(items) for y in items[i + 1:]]
+
+
+def repeated_item(item, times):
+    return [item for _ in range(times)]
+
+
+def accumulated(function, items):
+    made = []
+    if items:
+        value = head(items)
+        made.append(value)
+        for item in tail(items):
+            value = function(value, item)
+            made.append(value)
+    return made
+
+
+def accumulated_from(function, items, value):
+    made = [value]
+    for item in items:
+        value = function(value, item)
+        made.append(value)
     return made
 
 
@@ -243,6 +288,10 @@ def part(items, start, stop):
     start = max(start + n, 0) if start < 0 else start
     stop = stop + n if stop < 0 else stop
     return [item for i, item in enumerate(items) if start <= i < stop]
+
+
+def every(items, step):
+    return [item for i, item in enumerate(items) if i % step == 0]
 
 
 def backward(items):
