@@ -194,11 +194,11 @@ bool TensorMachine::find_dims(const TensorOperation& operation, const Slot* slot
   }
   const bool fits = count <= KnownShape::kMostDims;
   if (shapes_ == nullptr) shapes_ = std::make_unique<KnownShapes>();
-  KnownShape* const known = &(*shapes_)[(hash >> 57) * kAlternatives];
+  ShapeSet& set = (*shapes_)[hash >> 57];
   if (fits) {
-    for (std::size_t i = 0; i < kAlternatives; ++i) {
-      if (!is_of(known[i], operation, slots, count)) continue;
-      dims = {known[i].dims.data(), known[i].rank};
+    for (std::size_t i = 0; i < ShapeSet::kSize; ++i) {
+      if (set.hashes[i] != hash || !is_of(set.shapes[i], operation, slots, count)) continue;
+      dims = {set.shapes[i].dims.data(), set.shapes[i].rank};
       return true;
     }
   }
@@ -218,11 +218,13 @@ bool TensorMachine::find_dims(const TensorOperation& operation, const Slot* slot
     return false;
   }
   if (!is_fixed(type) || type.shape.size() > kMaxRank) return false;
-  KnownShape& found = fits ? known[next_of_alternatives_++ % kAlternatives] : not_kept_;
+  const uint32_t place = set.next++ % ShapeSet::kSize;
+  KnownShape& found = fits ? set.shapes[place] : not_kept_;
   found.rank = static_cast<uint8_t>(type.shape.size());
   for (std::size_t i = 0; i < type.shape.size(); ++i) found.dims[i] = type.shape[i].size;
   dims = {found.dims.data(), found.rank};
   if (!fits) return true;
+  set.hashes[place] = hash;
   found.operation = operation.number;
   found.count = static_cast<uint8_t>(count);
   int64_t* to = found.operands.data();

@@ -45,6 +45,14 @@ class TensorMachine {
     std::array<int64_t, kMostDims> operands{};
     std::array<int64_t, kMaxRank> dims{};
   };
+  /// Shapes whose hashes begin in the same way. The whole hashes stand side by side, so that a search touches
+  /// no shape but the one that it finds.
+  struct alignas(64) ShapeSet {
+    static constexpr std::size_t kSize = 4;
+    std::array<uint64_t, kSize> hashes{};
+    std::array<KnownShape, kSize> shapes;
+    uint32_t next = 0;  ///< the place of the next shape
+  };
 
   Fault run_code(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_line(const TensorOperation& operation, const Slot* slots, Slot& result);
@@ -62,11 +70,8 @@ class TensorMachine {
   void let_go(const TensorOperation& operation, const Slot* slots);
   Fault timed(const KernelCall& call);
 
-  /// A shape has so many places by its hash: with one, shapes that meet there would drive out each other.
-  static constexpr std::size_t kAlternatives = 4;
-  using KnownShapes = std::array<KnownShape, 128 * kAlternatives>;
+  using KnownShapes = std::array<ShapeSet, 128>;
   std::unique_ptr<KnownShapes> shapes_;  ///< made when one is first needed
-  uint32_t next_of_alternatives_ = 0;    ///< the place, among those of its hash, of the next shape
   KnownShape not_kept_{};                ///< the latest shape of more dimensions than are kept
 };
 
