@@ -86,12 +86,23 @@ inline void take_apart(DataCells& cells, Frame* frame, const TakeList& list, Dat
   cells.free_cell(object, list.fields.size());
 }
 
+/// What is taken apart next is often what the last field refers to, as the rest of a list, or stands behind
+/// this value, as where a recursion goes over a tree in the order in which another one has made it. An
+/// address that is none does no harm.
+template <std::size_t kFields>
+[[gnu::always_inline]] inline void prefetch_after(const DataObject* object) {
+  constexpr std::size_t kAhead = 512;
+  if constexpr (kFields > 1) __builtin_prefetch(object->slots()[kFields - 1].data);
+  __builtin_prefetch(reinterpret_cast<const char*>(object) + kAhead);
+}
+
 /// The fields of an only reference move; the cell is the next one of its size that is made.
 template <std::size_t kFields>
 [[gnu::always_inline]] inline void take_apart(DataCells& cells, Frame* frame, const Instruction& take,
                                               DataObject* object) {
   if (!DataCells::is_unique(object)) [[unlikely]]
     return take_shared(cells, frame, *take.taken, object);
+  prefetch_after<kFields>(object);
   move_fields(object, frame->slots, take.takes, std::make_index_sequence<kFields>());
   cells.free_cell(object, kFields);
 }
