@@ -28,7 +28,8 @@ void Worker::send_all_to_processes() {
       ++i;
     } while (i < outbox_.size() && outbox_[i].to == to && together_.size() < kMostTogether &&
              ProcessCalls::go_together(*together_[0], outbox_[i].message));
-    processes_->send(to, together_);
+    for (std::span<const Message* const> left(together_); !left.empty();)
+      left = left.subspan(processes_->send(to, left));
   }
 }
 

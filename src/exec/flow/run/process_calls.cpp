@@ -13,6 +13,9 @@
 namespace hiaton::exec::flow {
 namespace {
 
+/// What is written has so many bytes when it goes: who gets it works while the rest is written.
+constexpr std::size_t kEnoughTogether = std::size_t{64} * 1024;
+
 ReturnName name_of_bits(uint64_t bits) {
   return {static_cast<uint16_t>(bits >> 48), static_cast<uint16_t>(bits >> 32), static_cast<uint32_t>(bits)};
 }
@@ -91,7 +94,7 @@ bool ProcessCalls::go_together(const Message& a, const Message& b) {
   return a.caller_site == b.caller_site && a.phase == b.phase && a.over == b.over && a.returns == b.returns;
 }
 
-void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
+std::size_t ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
   const Message& first = *messages[0];
   const bool is_call = first.kind == Message::Kind::Call;
   const net::ValueCodec* codec = nullptr;  // null: there are no values
@@ -108,7 +111,9 @@ void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
     body_.compact(first.over ? first.returns : 0);
     if (has_results) codec = &codecs_.results(first.caller_function, first.caller_site, first.phase);
   }
-  for (const Message* const message : messages) {
+  std::size_t count = 0;
+  for (; count < messages.size() && body_.size() < kEnoughTogether; ++count) {
+    const Message* const message = messages[count];
     if (message != &first) {
       body_.compact(message->name.slot);
       body_.compact(message->name.generation);
@@ -122,6 +127,8 @@ void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
                    body_.bytes());
   ++sent_;
   bytes_sent_ += sizeof(net::Header) + body_.bytes().size();
+  if (body_.size() >= kEnoughTogether) transport().flush();
+  return count;
 }
 
 bool ProcessCalls::ask(uint64_t frames) {
@@ -153,9 +160,7 @@ uint64_t ProcessCalls::bytes_of(uint32_t caller_function, const Call& call,
   const auto number = static_cast<uint32_t>(&call - plan_.functions[caller_function].calls.data());
   slots_.clear();
   for (const SentValue& value : arguments) slots_.push_back(value.slot());
-  body_.clear();
-  codecs_.arguments(caller_function, number).write_slots(slots_, body_);
-  return body_.bytes().size();
+  return codecs_.arguments(caller_function, number).bytes_of_slots(slots_);
 }
 
 void ProcessCalls::take_ask(net::ByteReader& in, int from) {
