@@ -28,8 +28,7 @@ void Worker::send_all_to_processes() {
       ++i;
     } while (i < outbox_.size() && outbox_[i].to == to && together_.size() < kMostTogether &&
              ProcessCalls::go_together(*together_[0], outbox_[i].message));
-    for (std::span<const Message* const> left(together_); !left.empty();)
-      left = left.subspan(processes_->send(to, left));
+    processes_->send(to, together_);
   }
 }
 
@@ -79,8 +78,9 @@ void Worker::give_calls_to_processes() {
 }
 
 /// Which of the calls that are ready are about half of the work there, the last first. By how much is to be
-/// sent: that of a tree tells how large it is. Where one call is most of it, that one fires next, and there
-/// are none. Where all are alike, it is the oldest one.
+/// sent: that of a tree tells how large it is. They are never more than half, for who gets them begins later
+/// than this process goes on. Where one call is most of it, that one fires next, and there are none. Where
+/// all are alike, it is the oldest one.
 std::vector<std::size_t> Worker::half_of_ready() {
   struct Weighed {
     std::size_t place;
@@ -105,7 +105,7 @@ std::vector<std::size_t> Worker::half_of_ready() {
   std::vector<std::size_t> half;
   uint64_t bytes = 0;
   for (const Weighed& one : all) {
-    if (bytes + one.bytes > total / 16 * 9) continue;
+    if (bytes + one.bytes > total / 2) continue;
     bytes += one.bytes;
     half.push_back(one.place);
   }

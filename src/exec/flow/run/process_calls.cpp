@@ -13,9 +13,6 @@
 namespace hiaton::exec::flow {
 namespace {
 
-/// What is written has so many bytes when it goes: who gets it works while the rest is written.
-constexpr std::size_t kEnoughTogether = std::size_t{64} * 1024;
-
 ReturnName name_of_bits(uint64_t bits) {
   return {static_cast<uint16_t>(bits >> 48), static_cast<uint16_t>(bits >> 32), static_cast<uint32_t>(bits)};
 }
@@ -94,7 +91,7 @@ bool ProcessCalls::go_together(const Message& a, const Message& b) {
   return a.caller_site == b.caller_site && a.phase == b.phase && a.over == b.over && a.returns == b.returns;
 }
 
-std::size_t ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
+void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
   const Message& first = *messages[0];
   const bool is_call = first.kind == Message::Kind::Call;
   const net::ValueCodec* codec = nullptr;  // null: there are no values
@@ -111,9 +108,7 @@ std::size_t ProcessCalls::send(uint32_t to, std::span<const Message* const> mess
     body_.compact(first.over ? first.returns : 0);
     if (has_results) codec = &codecs_.results(first.caller_function, first.caller_site, first.phase);
   }
-  std::size_t count = 0;
-  for (; count < messages.size() && body_.size() < kEnoughTogether; ++count) {
-    const Message* const message = messages[count];
+  for (const Message* const message : messages) {
     if (message != &first) {
       body_.compact(message->name.slot);
       body_.compact(message->name.generation);
@@ -127,8 +122,6 @@ std::size_t ProcessCalls::send(uint32_t to, std::span<const Message* const> mess
                    body_.bytes());
   ++sent_;
   bytes_sent_ += sizeof(net::Header) + body_.bytes().size();
-  if (body_.size() >= kEnoughTogether) transport().flush();
-  return count;
 }
 
 bool ProcessCalls::ask(uint64_t frames) {

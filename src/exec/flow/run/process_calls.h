@@ -91,9 +91,8 @@ class ProcessCalls : private CommonRun {
   bool shares_every_call() const { return shares_every_call_; }
   /// For tests: another process, each in turn.
   uint32_t somebody_else();
-  /// Sends messages that go_together(). Returns how many of them: at least one, and not all where they are
-  /// many bytes.
-  std::size_t send(uint32_t to, std::span<const Message* const> messages);
+  /// Sends messages that go_together().
+  void send(uint32_t to, std::span<const Message* const> messages);
   static bool go_together(const Message& a, const Message& b);
   /// Lets go what was sent, and takes what has come. Throws Stopped where the run is over, and what taking a
   /// message throws. Whether something has come.
