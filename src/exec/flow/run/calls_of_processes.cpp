@@ -78,8 +78,8 @@ void Worker::give_calls_to_processes() {
 }
 
 /// Which of the calls that are ready are almost half of the work there, the last first: who gets them has to
-/// read them before it begins. By how much is to be sent: that of a tree tells how large it is. Where one call
-/// is most of it, that one fires next, and there are none. Where all are alike, it is the oldest one.
+/// read them before it begins. By how much is to be sent: that of a tree tells how large it is. Where one
+/// call is most of it, that one fires next, and there are none. Where all are alike, it is the oldest one.
 std::vector<std::size_t> Worker::half_of_ready() {
   struct Weighed {
     std::size_t place;
