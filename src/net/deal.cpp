@@ -4,6 +4,8 @@
 
 #include <deque>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "base/check.h"
 
@@ -44,16 +46,17 @@ class Dealing {
   }
 
   void answer() {
-    const auto take = [this](int from, const Header& header, std::span<const std::byte> payload) {
-      this->take(from, header, payload);
+    const auto take = [this](int from, const Header& header, Payload payload) {
+      if (header.aux == kResults) take_results(from, header.name, std::move(payload));
+      this->answer(from, header);
     };
-    while (transport_.poll(take) > 0) {
+    while (transport_.poll_payloads(take) > 0) {
     }
     transport_.flush();
   }
 
-  void take(int from, const Header& header, std::span<const std::byte> payload) {
-    if (header.aux == kResults) take_results(from, header.name, payload);
+  /// A question: results are one too.
+  void answer(int from, const Header& header) {
     if (header.aux != kAsk && header.aux != kResults)
       throw ProgramError(fmt::format("{}: expected a question or results, found a message {}",
                                      transport_.name(from), header.aux));
@@ -73,7 +76,7 @@ class Dealing {
 
   void work_on(const Range& range) { done(range, dealt_.work_here(range)); }
 
-  void take_results(int from, uint64_t begin, std::span<const std::byte> payload) {
+  void take_results(int from, uint64_t begin, Payload payload) {
     const auto found = under_way_.find(begin);
     if (found == under_way_.end() || found->second.process != from) {
       throw ProgramError(
@@ -81,9 +84,9 @@ class Dealing {
     }
     const Range range = found->second.range;
     under_way_.erase(found);
-    done(range, [this, range, from, results = bytes_in(payload)] {
+    done(range, [this, range, from, results = std::make_shared<Payload>(std::move(payload))] {
       const std::string sender = "results of " + transport_.name(from);
-      ByteReader in(results, sender);
+      ByteReader in(results->bytes(), sender);
       dealt_.take(range, in);
       in.require_end();
     });
@@ -173,7 +176,7 @@ std::function<void()> Dealt::work_here(const Range& range) {
   ByteReader in(things.bytes(), "what this process has written");
   ByteWriter results;
   work(in, results);
-  return [this, range, bytes = bytes_in(results.bytes())] {
+  return [this, range, bytes = std::move(results).take()] {
     ByteReader written(bytes, "results of this process");
     take(range, written);
     written.require_end();
@@ -187,8 +190,8 @@ void deal(Transport& transport, Dealt& dealt, std::size_t most) {
   }
   Dealing dealing(transport, dealt, most);
   dealing.run();
-  transport.end([&dealing](int from, const Header& header, std::span<const std::byte> payload) {
-    dealing.take(from, header, payload);
+  transport.end([&dealing](int from, const Header& header, std::span<const std::byte> /*payload*/) {
+    dealing.answer(from, header);
   });
 }
 

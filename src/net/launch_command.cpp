@@ -60,6 +60,9 @@ void add_open_mpi_settings(LaunchCommand& command, bool is_local, bool is_root) 
   set.emplace_back("OMPI_MCA_btl_tcp_eager_limit", "1048576");
   set.emplace_back("OMPI_MCA_rmaps_base_oversubscribe", "1");
   set.emplace_back("OMPI_MCA_hwloc_base_binding_policy", "none");
+  // What the launcher tells processes of each other goes by their connections to it. The tables in shared
+  // memory that it would make for that take 20 ms.
+  set.emplace_back("PMIX_MCA_gds", "hash");
   // These settings let a host that cannot be reached any more be noticed in seconds rather than minutes.
   set.emplace_back("OMPI_MCA_oob_tcp_keepalive_time", "3");
   set.emplace_back("OMPI_MCA_oob_tcp_keepalive_intvl", "1");
@@ -137,8 +140,8 @@ LaunchCommand launch_command(Mpi mpi, const std::string& launcher, const std::ve
   if (mpi == Mpi::Mpich && is_local) command.words.insert(command.words.end(), {"-launcher", "fork"});
   command.words.insert(command.words.end(), program.begin(), program.end());
   // Both launchers and Open MPI itself look at all PCI devices, which takes 25 ms in a virtual machine, and
-  // use nothing of what they find there.
-  command.environment.emplace_back("HWLOC_COMPONENTS", "-pci,-linux:pci");
+  // for displays of ten X servers. They use nothing of what they find there.
+  command.environment.emplace_back("HWLOC_COMPONENTS", "-pci,-linux:pci,-gl,-opencl");
   if (mpi == Mpi::OpenMpi) add_open_mpi_settings(command, is_local, is_root);
   return command;
 }

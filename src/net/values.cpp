@@ -70,7 +70,8 @@ ValueCodec::Form ValueCodec::form_of(const Type& type, std::vector<Type>& found)
   return {.kind = FieldKind::Data, .data = number};
 }
 
-void ValueCodec::write_flat(const Form& form, const ValueView& value, ByteWriter& out) const {
+template <class Out>
+void ValueCodec::write_flat(const Form& form, const ValueView& value, Out& out) const {
   HIATON_CHECK(value.kind == form.kind);
   if (value.is_scalar()) return out.number(value.slot.bits & used_bits(form.dtype));
   const TensorObject& tensor = *value.slot.tensor;
@@ -84,10 +85,11 @@ void ValueCodec::write_flat(const Form& form, const ValueView& value, ByteWriter
   out.raw(tensor.elements, bytes);
 }
 
-/// Depth first, in the order of the fields.
+/// Depth first, in the order of the fields, to a ByteWriter or a ByteCounter.
+template <class Out>
 class ValueCodec::Writer {
  public:
-  Writer(const ValueCodec& codec, ByteWriter& out) : codec_(codec), out_(out) {}
+  Writer(const ValueCodec& codec, Out& out) : codec_(codec), out_(out) {}
 
   void write(const ValueView& value, const Form& form) {
     if (form.kind != FieldKind::Data) return codec_.write_flat(form, value, out_);
@@ -137,7 +139,7 @@ class ValueCodec::Writer {
   }
 
   const ValueCodec& codec_;
-  ByteWriter& out_;
+  Out& out_;
   std::vector<Open> open_;
   std::unordered_map<const DataObject*, uint64_t> numbers_;  ///< numbers of the values that are shared
 };
@@ -352,7 +354,7 @@ Slot ValueCodec::read_scalar(const Form& form, ByteReader& in) {
 }
 
 void ValueCodec::write(const Value& value, ByteWriter& out) const {
-  Writer(*this, out).write(ValueView(value), roots_.front());
+  Writer<ByteWriter>(*this, out).write(ValueView(value), roots_.front());
 }
 
 Value ValueCodec::read(ByteReader& in) const {
@@ -366,9 +368,20 @@ bool ValueCodec::is_of_scalars() const {
   return std::ranges::none_of(roots_, [](const Form& root) { return is_reference(root.kind); });
 }
 
-void ValueCodec::write_slots(std::span<const Slot> slots, ByteWriter& out) const {
-  Writer writer(*this, out);
+template <class Out>
+void ValueCodec::write_all(std::span<const Slot> slots, Out& out) const {
+  Writer<Out> writer(*this, out);
   for (std::size_t i = 0; i < roots_.size(); ++i) writer.write({roots_[i].kind, slots[i]}, roots_[i]);
+}
+
+void ValueCodec::write_slots(std::span<const Slot> slots, ByteWriter& out) const {
+  write_all(slots, out);
+}
+
+std::size_t ValueCodec::bytes_of_slots(std::span<const Slot> slots) const {
+  ByteCounter bytes;
+  write_all(slots, bytes);
+  return bytes.size();
 }
 
 template <class Memory>

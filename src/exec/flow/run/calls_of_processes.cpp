@@ -77,9 +77,9 @@ void Worker::give_calls_to_processes() {
   send_all();
 }
 
-/// Which of the calls that are ready are about half of the work there, the last first. By how much is to be
-/// sent: that of a tree tells how large it is. Where one call is most of it, that one fires next, and there
-/// are none. Where all are alike, it is the oldest one.
+/// Which of the calls that are ready are almost half of the work there, the last first: who gets them has to
+/// read them before it begins. By how much is to be sent: that of a tree tells how large it is. Where one
+/// call is most of it, that one fires next, and there are none. Where all are alike, it is the oldest one.
 std::vector<std::size_t> Worker::half_of_ready() {
   struct Weighed {
     std::size_t place;
@@ -104,10 +104,11 @@ std::vector<std::size_t> Worker::half_of_ready() {
   std::vector<std::size_t> half;
   uint64_t bytes = 0;
   for (const Weighed& one : all) {
-    if (bytes + one.bytes > total / 16 * 9) continue;
+    if (bytes + one.bytes > total * 31 / 64) continue;
     bytes += one.bytes;
     half.push_back(one.place);
   }
+  if (half.empty()) half.push_back(all.back().place);
   std::ranges::sort(half, std::greater());
   return half;
 }

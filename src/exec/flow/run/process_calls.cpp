@@ -153,9 +153,7 @@ uint64_t ProcessCalls::bytes_of(uint32_t caller_function, const Call& call,
   const auto number = static_cast<uint32_t>(&call - plan_.functions[caller_function].calls.data());
   slots_.clear();
   for (const SentValue& value : arguments) slots_.push_back(value.slot());
-  body_.clear();
-  codecs_.arguments(caller_function, number).write_slots(slots_, body_);
-  return body_.bytes().size();
+  return codecs_.arguments(caller_function, number).bytes_of_slots(slots_);
 }
 
 void ProcessCalls::take_ask(net::ByteReader& in, int from) {
