@@ -34,28 +34,8 @@ void add_as(std::size_t count, const std::byte* a, const std::byte* b, std::byte
          reinterpret_cast<T*>(sum));
 }
 
-/// Asks for bytes that another core may have written, before they are read: the processor by itself looks no
-/// further than the page that it reads.
-void prefetch(const std::byte* bytes, std::size_t size) {
-  constexpr std::size_t kLine = 64;
-  for (std::size_t i = 0; i < size; i += kLine) __builtin_prefetch(bytes + i);
-}
-
 void add(DType dtype, std::size_t count, const std::byte* a, const std::byte* b, std::byte* sum) {
-  constexpr std::size_t kPiece = 2048;  // bytes
-  const std::size_t element = size_of(dtype);
-  const std::size_t bytes = count * element;
-  for (std::size_t begin = 0; begin < bytes; begin += kPiece) {
-    const std::size_t size = std::min(kPiece, bytes - begin);
-    const std::size_t next = std::min(kPiece, bytes - begin - size);
-    prefetch(a + begin + size, next);
-    prefetch(b + begin + size, next);
-    if (dtype == DType::F64) {
-      add_as<double>(size / element, a + begin, b + begin, sum + begin);
-    } else {
-      add_as<float>(size / element, a + begin, b + begin, sum + begin);
-    }
-  }
+  return dtype == DType::F64 ? add_as<double>(count, a, b, sum) : add_as<float>(count, a, b, sum);
 }
 
 }  // namespace
