@@ -308,6 +308,14 @@ def keys_of_the_run(k):
     return d[k], d.get(k, 7), k in d
 
 
+def dicts_by_comprehension(d, n):
+    doubled = {k: v * 2 for k, v in d.items()}
+    both = {f: i + n for i, f in enumerate(("u", "v"))}
+    n_times = {i: [n] * i for i in range(3) if i != 1}
+    crossed = {a: b + n for a, b in zip(["x", "y"], (1, 2)) for c in reversed((n, 2))}
+    return doubled, both, n_times, crossed, sum({k: v for k, v in doubled.items() if k == "b"}.values()), {k: k for k in d}, n
+
+
 def dicts_given(d, k):
     return d["x"] * 2, d["inner"]["y"] + k, {**d["inner"], "z": k}
 
@@ -408,6 +416,7 @@ CASES = [
     (sets, [(3,), (4,)]),
     (dicts, [(3,), (4,)]),
     (keys_of_the_run, [("a",), ("b",)]),
+    (dicts_by_comprehension, [({"a": 1, "b": 2.5}, 3), ({"a": 0, "b": -1.5}, 4)]),
     (dicts_given, [({"x": 1, "inner": {"y": 2.5}}, 3), ({"x": 4, "inner": {"y": 0.5}}, -1)]),
     (lists_looked_at, [(3,), (0,)]),
     (in_order, [([3, 1, 2, 5, 4, -3, 0], 3), ([], 1), ([2, 2, 1], 1)]),

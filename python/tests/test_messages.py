@@ -61,7 +61,7 @@ def keyed(values):
 
 
 def sliced(values):
-    return values[::2]
+    return values[2:0:-1]
 
 
 def compared(values):
@@ -85,8 +85,8 @@ def part_of_the_run(values):
 @pytest.mark.parametrize("function,line,message", [
     (no_source, 1, "'eval' is foreign to the graph; call it outside of the function, or let Python run this function"),
     (foreign, 1, "an object of 'set' cannot be made in a graph; make it outside of the function, or use a dataclass"),
-    (keyed, 1, "'{value: 1 for value in values}' (DictComp) cannot be converted; compute it outside of the function"),
-    (sliced, 1, "a part of a list with a step cannot be converted; use a comprehension over enumerate(...)"),
+    (keyed, 1, "a dict of so many keys as the run tells cannot be converted; use a list"),
+    (sliced, 1, "a part of a list with ends and a step below 0 cannot be converted; take the part, and then [::-1] of it"),
     (compared, 1, "an order of list[int] and 3 cannot be converted; compare numbers, or tuples of them"),
     (set_on_a_tensor, 2, "a tensor never changes; make another one, as by hia.where(mask, value, x)"),
     (backward, 1, "Tensor.backward cannot be converted; gradients are values here: use hia.value_and_grad, nn.value_and_grad or "

@@ -1,5 +1,7 @@
 """Dicts whose keys are known before the run: a value for each key."""
 
+import ast
+import builtins
 import enum
 
 from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
@@ -35,12 +37,75 @@ class Dicts:
                                 "write the keys out", node)
                 found.update(zip(value.type.keys, self.items(value)))
                 continue
-            key = self.eval(key).type
-            if not isinstance(key, Const) or not is_key(key.value):
-                self.refuse(f"expected a key that is known before the run, found {key}; "
-                            "use a list, or an attribute for each key", node)
-            found[key.value] = value
+            found[self._known_key(self.eval(key).type, node)] = value
         return self.dict_of(found)
+
+    def _known_key(self, key, node):
+        if not isinstance(key, Const) or not is_key(key.value):
+            self.refuse(f"expected a key that is known before the run, found {key}; "
+                        "use a list, or an attribute for each key", node)
+        return key.value
+
+    def eval_DictComp(self, node):
+        found = {}
+        before, self.env = self.env, dict(self.env)
+        try:
+            self._add_items(node, node.generators, found)
+        finally:
+            before.update({name: self.env[name] for name in self.state_names() if name in self.env})
+            self.env = before
+        return self.dict_of(found)
+
+    def _add_items(self, node, generators, found):
+        if not generators:
+            key = self._known_key(self.eval(node.key).type, node)
+            found[key] = self.eval(node.value)
+            return
+        items = None if generators[0].is_async else self._known_items(generators[0].iter)
+        if items is None:
+            self.refuse("a dict of so many keys as the run tells cannot be converted; use a list", node)
+        for item in items:
+            self.assign(generators[0].target, item)
+            tests = [self.condition(test)[0] for test in generators[0].ifs]
+            if not all(isinstance(test, bool) for test in tests):
+                self.refuse("a dict whose keys the run tells cannot be converted; use a list", node)
+            if all(tests):
+                self._add_items(node, generators[1:], found)
+
+    def _known_items(self, node):
+        """What a loop goes over where it is known before the run how many there are; None elsewhere."""
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return self.eval_many(node.elts)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            callee = self.eval(node.func).type
+            target = callee.value if isinstance(callee, Const) else None
+            if target is builtins.range:
+                bounds = [self.eval(bound).type for bound in node.args]
+                is_known = all(isinstance(bound, Const) and type(bound.value) is int for bound in bounds)
+                return self._known_range([bound.value for bound in bounds], node) if is_known else None
+            if target is builtins.zip or target in (builtins.enumerate, builtins.reversed) and len(node.args) == 1:
+                return self._known_items_of(target, [self._known_items(part) for part in node.args])
+        value = self._iterated_value(node)
+        return self.items(value) if isinstance(value.type, Tup) else None
+
+    def _known_range(self, bounds, node):
+        try:
+            numbers = range(*bounds)
+        except (TypeError, ValueError):
+            self.fail()
+        if len(numbers) > MOST_KEYS:
+            self.refuse(f"a dict of more than {MOST_KEYS} keys cannot be converted; use a list", node)
+        return [Value(Const(number)) for number in numbers]
+
+    def _known_items_of(self, target, parts):
+        """Those of zip, enumerate or reversed."""
+        if None in parts:
+            return None
+        if target is builtins.reversed:
+            return parts[0][::-1]
+        if target is builtins.enumerate:
+            parts = [[Value(Const(number)) for number in range(len(parts[0]))], *parts]
+        return [self.tuple_of(items) for items in zip(*parts)]
 
     def dict_of(self, found):
         if len(found) > MOST_KEYS:

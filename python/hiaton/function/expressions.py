@@ -13,7 +13,7 @@ from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, Nev
                                    Tup, Union, Value, is_number)
 
 CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call",
-             "Tuple", "List", "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict")
+             "Tuple", "List", "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp")
 
 
 class Expressions:
