@@ -1,6 +1,6 @@
 #include "trainee.h"
 
-#include "train/model_values.h"
+#include "hiaton/optimizer.h"
 #include "train/tree_values.h"
 
 namespace hiaton::benchmarks {
