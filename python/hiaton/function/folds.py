@@ -32,8 +32,7 @@ class Folds:
         return self.call_prelude("all_true", [self._as_list_value(node)])
 
     def _as_list_value(self, node):
-        items = self._one(node)
-        return self.list_of(self.items(items), ("items", id(node))) if isinstance(items.type, Tup) else items
+        return self.whole_list(self._one(node), node)
 
     def call_list(self, node):
         if not node.args:

@@ -4,7 +4,7 @@ import ast
 import itertools
 import operator
 
-from hiaton.function.types import Const, Tup, Value
+from hiaton.function.types import Const, Value
 
 _COMBINED = {  # by function: the one of the prelude, and how many lists this takes
     itertools.pairwise: ("neighbors", 1), itertools.product: ("pairs", 2), itertools.chain.from_iterable: ("flattened", 1)}
@@ -62,5 +62,4 @@ class Iterators:
         return self.call_prelude("accumulated_from", [function, items, self.eval(initial)])
 
     def _listed(self, node):
-        value = self.as_list(node)
-        return self.list_of(self.items(value), ("items", id(node))) if isinstance(value.type, Tup) else value
+        return self.whole_list(self.as_list(node), node)

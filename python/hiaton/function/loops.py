@@ -238,8 +238,7 @@ class Loops:
         if isinstance(value.type, Tens) and value.type.dims:
             length = self.op("size", value.ids[0], attributes=(0,))
             return RowItems(), [value, Value(INT, (self.constant(0, "i64"),)), Value(INT, (length,))]
-        if isinstance(value.type, Tup):
-            value = self.list_of(self.items(value), ("items", id(node)))
+        value = self.whole_list(value, node)
         if isinstance(value.type, Lst):
             value = self.forward(value)
             return ListItems(), [Value(Lst(value.type.element), value.ids)]
@@ -301,6 +300,10 @@ class Loops:
                 tests = [item if is_none else found]
         made = ast.ListComp(made, [ast.comprehension(ast.Name(".item", ast.Store()), items, tests, 0)])
         return ast.fix_missing_locations(ast.copy_location(made, node))
+
+    def whole_list(self, value, node):
+        """What as_list() gives, as a list."""
+        return self.list_of(self.items(value), ("items", id(node))) if isinstance(value.type, Tup) else value
 
     def rows_of(self, value):
         """A tensor of a known number of rows as a tuple of them."""

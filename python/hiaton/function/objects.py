@@ -183,7 +183,7 @@ class Objects:
         if step.value < 0 and (start.type != NONE or stop.type != NONE):
             self.refuse("a part of a list with ends and a step below 0 cannot be converted; take the part, and then [::-1] of it")
         made = self.call_prelude("backward", [value]) if step.value < 0 else self.call_prelude("part", [value, start, stop])
-        return self.as_new(made if abs(step.value) == 1 else self.call_prelude("every", [made, Value(Const(abs(step.value)))]))
+        return self.as_new(made if abs(step.value) == 1 else self.call_prelude("at_steps", [made, Value(Const(abs(step.value)))]))
 
     # New objects.
 

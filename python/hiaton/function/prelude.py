@@ -290,7 +290,7 @@ def part(items, start, stop):
     return [item for i, item in enumerate(items) if start <= i < stop]
 
 
-def every(items, step):
+def at_steps(items, step):
     return [item for i, item in enumerate(items) if i % step == 0]
 
 
