@@ -24,12 +24,14 @@ from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs
                                    Value, floats_in, general, join)
 
 MOST_ROUNDS = 60
-_DTYPES = {bool: "bool", int: "i64", float: "f64"}
 
 
 @functools.cache
 def graph_type(dtype, dims=()):
     return _core.graph_type(_core.DType(dtype), list(dims))
+
+
+_SCALARS = {bool: graph_type("bool"), int: graph_type("i64"), float: graph_type("f64")}
 
 
 class Cell(typing.NamedTuple):
@@ -303,12 +305,12 @@ class Converter(Instances):
 
     def graph_types(self, type_):
         """The types of the values that a value of the type consists of."""
+        if isinstance(type_, Scalar):
+            return [_SCALARS[type_.kind]]
         if isinstance(type_, (Const, NeverType, Opaque, Sink)):
             return []
-        if isinstance(type_, Scalar):
-            return [graph_type(_DTYPES[type_.kind])]
         if isinstance(type_, Symbol):
-            return [graph_type("i64")]
+            return [_SCALARS[int]]
         if isinstance(type_, Tens):
             return [graph_type(type_.dtype, type_.dims)]
         if isinstance(type_, Objs):
@@ -321,7 +323,7 @@ class Converter(Instances):
         if isinstance(type_, Func):
             return [kind for _, held in type_.captured for kind in self.graph_types(held)]
         if isinstance(type_, Union):
-            return [graph_type("i64"), *(kind for side in type_.sides for kind in self.graph_types(side))]
+            return [_SCALARS[int], *(kind for side in type_.sides for kind in self.graph_types(side))]
         return [self.list_type(type_.element)]
 
     def list_type(self, element):

@@ -110,9 +110,7 @@ class State:
 
     def place_of(self, value, name):
         """The place that an attribute of the value is; None: none."""
-        if not self.converter.places:
-            return None
-        for place in self.converter.places.values():
+        for place in self._all_places():
             if place.name == name and not place.is_log and (
                     value.type.number == place.number if isinstance(value.type, Root) else
                     isinstance(value.type, Const) and _is_of(place, value.type.value)):
@@ -122,12 +120,22 @@ class State:
     def place_of_variable(self, name):
         """The same of a variable of the module or of a function around."""
         holder = self.where.cells.get(name, self.where.globals)
-        for place in self.converter.places.values():
+        for place in self._all_places():
             if place.name == name and place.holder is holder and place.kind != "attribute":
                 return place
         return None
 
+    def _all_places(self):
+        return (*self.converter.places.values(), *self.converter.new_places.values())
+
+    def is_new(self, place):
+        """Whether this round has found it. The state does not hold it before the next one: the round goes on to find more
+        places, without what is set there, as far as it is not read."""
+        return place.key in self.converter.new_places
+
     def read_place(self, place):
+        if self.is_new(place):
+            raise Unreached
         self.converter.read_of_roots.add((place.cls, place.name))
         self.needs_state(place.name)
         flag, value = self.items(self.env[self._state_name(place)])
@@ -157,6 +165,8 @@ class State:
         value = self.held(self.shared(value))
         self._check_written(value, name, target)
         place = self._place_to_set(holder, name, target)
+        if self.is_new(place):
+            return
         self.needs_state(name)
         if place.is_log:
             self._log(place, [holder, value])
@@ -172,7 +182,10 @@ class State:
         place = self.place_of_variable(name)
         if place is None:
             kind = "cell" if name in self.where.cells else "global"
-            self._new_place(Place(name, kind, holder=self.where.cells.get(name, self.where.globals), kind=kind), self.node)
+            place = Place(name, kind, holder=self.where.cells.get(name, self.where.globals), kind=kind)
+            self._new_place(place, self.node)
+        if self.is_new(place):
+            return
         self.needs_state(name)
         self._set(place, value)
 
@@ -196,6 +209,7 @@ class State:
             return False
         if PRINTED.key not in self.converter.places:
             self._new_place(PRINTED, node)
+            return True
         self.needs_state("print")
         printings = self.converter.printings
         if id(node) not in printings:
@@ -217,6 +231,7 @@ class State:
         place = Place("append", list, list_.type.number, held.value if held else None, "list")
         if place.key not in self.converter.places:
             self._new_place(place, target)
+            return
         self.needs_state("append")
         self._log(self.converter.places[place.key], [value])
 
@@ -232,7 +247,7 @@ class State:
             place = self.place_of(holder, name)
             if place is None:
                 self._check_settable(type_.value, type(type_.value), name, target)
-                self._new_place(Place(name, type(type_.value), holder=type_.value), target)
+                return self._new_place(Place(name, type(type_.value), holder=type_.value), target)
             return self._unless_read(place, target)
         if not isinstance(type_, Objs) or len(type_.classes) != 1:
             self.refuse(f"an attribute of {type_} cannot be set by a graph; "
@@ -244,10 +259,11 @@ class State:
         if not converter.is_read(cls, name):
             if log.key in converter.places:
                 return log
-            if converter.changed:
-                self.fail()  # another round knows what is read
+            if (cls, name) in converter.read_anywhere or (cls, name) in converter.read_of_roots:
+                converter.changed = True  # the round before did not know
+                self.fail()
             self._check_settable(None, cls, name, target)
-            self._new_place(log, target)
+            return self._new_place(log, target)
         if log.key in converter.places:
             converter.no_logs.add((cls, name))
             converter.changed = True
@@ -258,7 +274,7 @@ class State:
         place = self.place_of(holder, name)
         if place is None:
             self._check_settable(None, cls, name, target)
-            self._new_place(Place(name, cls, type_.number), target)
+            return self._new_place(Place(name, cls, type_.number), target)
         return self._unless_read(place, target)
 
     def _ask_for_roots(self, cls):
@@ -286,7 +302,7 @@ class State:
                     "give its value back, or hand the object over as an argument of the function", target)
 
     def _new_place(self, place, target):
-        """Known from the next round on. Never comes back."""
+        """The place, which the state holds from the next round on."""
         converter = self.converter
         if not place.is_log:
             found = place.read(converter.args)
@@ -300,7 +316,7 @@ class State:
         converter.new_places[place.key] = place
         converter.stateful.add(id(converter.function.__code__))
         converter.has_new_places = converter.changed = True
-        raise Unreached
+        return place
 
     def _check_settable(self, holder, cls, name, target):
         static = inspect.getattr_static(cls, name, None)

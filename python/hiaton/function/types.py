@@ -216,8 +216,13 @@ def floats_in(type_):
     return [type_] if is_float(type_) else []
 
 
+_GENERAL_ALREADY = frozenset({Scalar, Symbol, Tens, Objs, Lst, Union})
+
+
 def general(type_):
     """The type without the value of a number."""
+    if type(type_) in _GENERAL_ALREADY:
+        return type_
     if is_number(type_):
         return Scalar(type(type_.value))
     if isinstance(type_, Tup):
@@ -246,11 +251,11 @@ def of_any_size(type_):
 
 def _join_one(a, b):
     """What holds values of both without telling them apart; None where nothing does."""
-    if a == b or b is NEVER:
+    if a is b or b is NEVER or a == b:
         return a
     if a is NEVER:
         return b
-    if general(a) == general(b) and not isinstance(a, (Tup, Dct)):
+    if not isinstance(a, (Tup, Dct)) and general(a) == general(b):
         return general(a)
     if {str, Symbol} >= {type(t.value) if isinstance(t, Const) else type(t) for t in (a, b)}:
         return SYMBOL
