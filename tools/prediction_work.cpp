@@ -7,14 +7,12 @@ void PredictionWork::load_model() {
   wire_ = std::make_unique<TreeWire>(model_->words.size(), model_->info.classes);
 }
 
-std::vector<train::Prediction> PredictionWork::predict(std::vector<train::Tree> trees) {
-  train::ModelTrainer& trainer = model_->trainer;
-  return trainer.predict(train::TreeExamples(trainer.model(), std::move(trees), model_->info.classes));
+train::TreeExamples PredictionWork::examples(std::vector<train::Tree> trees) {
+  return {model_->trainer.model(), std::move(trees), model_->info.classes};
 }
 
 void PredictionWork::compute(net::ByteReader& things, net::ByteWriter& results) {
-  const std::vector<train::Tree> trees = wire_->read_trees(things);
-  wire_->write(predict(trees), results);
+  write_predictions(model_->trainer.predict(examples(wire_->read_trees(things))), results);
 }
 
 }  // namespace hiaton::cli

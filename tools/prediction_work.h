@@ -26,28 +26,37 @@ class PredictionWork : public ModelWork {
   virtual void take(std::size_t begin, std::span<const train::Tree> trees,
                     std::span<const train::Prediction> predictions) = 0;
   const TreeInput& input() const { return *trees_; }
+  const TreeWire& wire() const { return *wire_; }
+  /// Any process: writes what take_written() needs of predictions.
+  virtual void write_predictions(std::span<const train::Prediction> predictions, net::ByteWriter& out) const {
+    wire().write(predictions, out);
+  }
+  /// Process 0: take() of what another one has written.
+  virtual void take_written(std::size_t begin, std::span<const train::Tree> trees, net::ByteReader& in) {
+    take(begin, trees, wire().read_predictions(trees, in));
+  }
 
  private:
   void load_model() final;
   train::ModelTrainer& trainer() final { return model_->trainer; }
   void read_examples() final { trees_ = read(*model_); }
   std::function<void()> work_here(const net::Range& range) final {
-    const std::vector<train::Tree> trees = trees_->encoded(range);
-    return [this, range, trees, predictions = predict(trees)] {
-      take(range.begin, trees, predictions);
+    auto trees = std::make_shared<const train::TreeExamples>(examples(trees_->encoded(range)));
+    return [this, range, trees, predictions = model_->trainer.predict(*trees)] {
+      take(range.begin, trees->list(), predictions);
       trees_->forget(range.begin + range.count);
     };
   }
-  std::vector<train::Prediction> predict(std::vector<train::Tree> trees);
+  train::TreeExamples examples(std::vector<train::Tree> trees);
   std::size_t size() const final { return trees_->size(); }
   void write(const net::Range& range, net::ByteWriter& things) final {
     wire_->write(given_[range.begin] = trees_->encoded(range), things);
   }
   void compute(net::ByteReader& things, net::ByteWriter& results) final;
-  void take_part() final { predict({}); }
+  void take_part() final { model_->trainer.predict(examples({})); }
   void take(const net::Range& range, net::ByteReader& results) final {
     const std::vector<train::Tree> trees = std::move(given_.extract(range.begin).mapped());
-    take(range.begin, trees, wire_->read_predictions(trees, results));
+    take_written(range.begin, trees, results);
     trees_->forget(range.begin + range.count);
   }
 

@@ -6,6 +6,7 @@
 
 #include "hiaton/trees.h"
 #include "net/bytes.h"
+#include "show_prediction.h"
 
 namespace hiaton::cli {
 
@@ -24,7 +25,14 @@ class TreeWire {
   std::vector<train::Prediction> read_predictions(std::span<const train::Tree> trees,
                                                   net::ByteReader& in) const;
 
+  /// What is shown of predictions takes a fifth of their bytes, or less.
+  void write(std::span<const BestClasses> predictions, net::ByteWriter& out) const;
+  /// Throws ProgramError where the bytes are none of these trees.
+  std::vector<BestClasses> read_best_classes(std::span<const train::Tree> trees, net::ByteReader& in) const;
+
  private:
+  train::Tree read_tree(net::ByteReader& in) const;
+
   int32_t words_;
   int32_t classes_;
 };

@@ -112,6 +112,7 @@ class TreeExamples final : public TreeData {
   const Tree& tree(std::size_t index, Tree& /*space*/) const override { return list_[index]; }
 
   const Tree& operator[](std::size_t index) const { return list_[index]; }
+  std::span<const Tree> list() const { return list_; }
 
  private:
   std::vector<Tree> list_;
