@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "commands.h"
@@ -51,41 +52,36 @@ class PredictWork : public PredictionWork {
   std::unique_ptr<TreeInput> read(const TrainedModel& model) override { return cli::read(command_, model); }
   void take(std::size_t begin, std::span<const train::Tree> /*trees*/,
             std::span<const train::Prediction> predictions) override {
-    if (!command_.json) return show(begin, best_of(predictions));
     std::string text;
-    for (std::size_t i = 0; i < predictions.size(); ++i) {
-      input().show(begin + i, [&](const train::Tree& tree, std::span<const std::string> words) {
-        text += dump(to_json(tree, words, predictions[i]));
-      });
-    }
+    for (std::size_t i = 0; i < predictions.size(); ++i) show(begin + i, predictions[i], text);
     write_to_stdout(text);
   }
   void write_predictions(std::span<const train::Prediction> predictions,
                          net::ByteWriter& out) const override {
     if (command_.json) return PredictionWork::write_predictions(predictions, out);
-    wire().write(best_of(predictions), out);
+    for (const train::Prediction& prediction : predictions) wire().write(best_classes(prediction), out);
   }
   void take_written(std::size_t begin, std::span<const train::Tree> trees, net::ByteReader& in) override {
     if (command_.json) return PredictionWork::take_written(begin, trees, in);
-    show(begin, wire().read_best_classes(trees, in));
+    std::string text;
+    for (std::size_t i = 0; i < trees.size(); ++i)
+      show(begin + i, wire().read_best_classes(trees[i], in), text);
+    write_to_stdout(text);
   }
 
  private:
-  static std::vector<BestClasses> best_of(std::span<const train::Prediction> predictions) {
-    std::vector<BestClasses> best;
-    for (const train::Prediction& prediction : predictions) best.push_back(best_classes(prediction));
-    return best;
+  void show(std::size_t index, const train::Prediction& prediction, std::string& text) const {
+    if (!command_.json) return show(index, best_classes(prediction), text);
+    input().show(index, [&](const train::Tree& tree, std::span<const std::string> words) {
+      text += dump(to_json(tree, words, prediction));
+    });
   }
 
-  void show(std::size_t begin, std::span<const BestClasses> predictions) const {
-    std::string text;
-    for (std::size_t i = 0; i < predictions.size(); ++i) {
-      input().show(begin + i, [&](const train::Tree& tree, std::span<const std::string> words) {
-        text += fmt::format("{}tree {}\n", begin + i > 0 ? "\n" : "", begin + i + 1);
-        show_prediction(tree, words, predictions[i], text);
-      });
-    }
-    write_to_stdout(text);
+  void show(std::size_t index, const BestClasses& prediction, std::string& text) const {
+    fmt::format_to(std::back_inserter(text), "{}tree {}\n", index > 0 ? "\n" : "", index + 1);
+    input().show(index, [&](const train::Tree& tree, std::span<const std::string> words) {
+      show_prediction(tree, words, prediction, text);
+    });
   }
 
   const PredictCommand& command_;

@@ -183,23 +183,18 @@ std::vector<Prediction> TreeWire::read_predictions(std::span<const Tree> trees, 
   return predictions;
 }
 
-void TreeWire::write(std::span<const BestClasses> predictions, net::ByteWriter& out) const {
-  for (const BestClasses& one : predictions) {
-    write_nodes(one.nodes, out);
-    write_all(std::span<const int32_t>(one.classes), out);
-    write_all(std::span<const float>(one.probabilities), out);
-  }
+void TreeWire::write(const BestClasses& prediction, net::ByteWriter& out) const {
+  write_nodes(prediction.nodes, out);
+  write_all(std::span<const int32_t>(prediction.classes), out);
+  write_all(std::span<const float>(prediction.probabilities), out);
 }
 
-std::vector<BestClasses> TreeWire::read_best_classes(std::span<const Tree> trees, net::ByteReader& in) const {
-  std::vector<BestClasses> predictions;
-  for (const Tree& tree : trees) {
-    BestClasses one{read_nodes(tree, in), read_all<int32_t>(in), read_all<float>(in)};
-    if (one.classes.size() != one.nodes.size() || one.probabilities.size() != one.nodes.size())
-      in.fail("expected a class and a probability of each node, found another number of them");
-    predictions.push_back(std::move(one));
-  }
-  return predictions;
+BestClasses TreeWire::read_best_classes(const Tree& tree, net::ByteReader& in) const {
+  BestClasses prediction{read_nodes(tree, in), read_all<int32_t>(in), read_all<float>(in)};
+  const std::size_t nodes = prediction.nodes.size();
+  if (prediction.classes.size() != nodes || prediction.probabilities.size() != nodes)
+    in.fail("expected a class and a probability of each node, found another number of them");
+  return prediction;
 }
 
 }  // namespace hiaton::cli

@@ -26,9 +26,9 @@ class TreeWire {
                                                   net::ByteReader& in) const;
 
   /// What is shown of predictions takes a fifth of their bytes, or less.
-  void write(std::span<const BestClasses> predictions, net::ByteWriter& out) const;
-  /// Throws ProgramError where the bytes are none of these trees.
-  std::vector<BestClasses> read_best_classes(std::span<const train::Tree> trees, net::ByteReader& in) const;
+  void write(const BestClasses& prediction, net::ByteWriter& out) const;
+  /// Throws ProgramError where the bytes are none of this tree.
+  BestClasses read_best_classes(const train::Tree& tree, net::ByteReader& in) const;
 
  private:
   train::Tree read_tree(net::ByteReader& in) const;

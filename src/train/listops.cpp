@@ -78,16 +78,16 @@ class Generator {
     for (const std::string& name : options.operators) operators_.push_back(find_operator(name));
   }
 
-  /// An expression that was not drawn before.
-  Expression next() {
+  /// An expression that was not drawn before. It stays until the next call.
+  const Expression& next() {
     for (int draws = 0; draws < kDrawsForANewOne; ++draws) {
-      Expression expression = draw_balanced();
-      const std::pmr::string key = key_of(expression);
-      const bool is_new = seen_.insert(key).second;
+      draw_balanced();
+      write_key();
+      const bool is_new = seen_.insert(key_).second;
       // A value may have had all its expressions: then it is the next one's turn.
       if (is_new || draws % kDrawsForANewOfAValue == kDrawsForANewOfAValue - 1)
         wanted_ = (wanted_ + 1) % kDigits;
-      if (is_new) return expression;
+      if (is_new) return expression_;
     }
     throw ProgramError(fmt::format(
         "expected ListOps options that allow more different expressions, found hardly any beyond {}; "
@@ -96,31 +96,29 @@ class Generator {
   }
 
  private:
-  /// An expression with the value whose turn it is, if one is found.
-  Expression draw_balanced() {
-    Expression expression;
+  /// Draws one with the value whose turn it is, if one is found.
+  void draw_balanced() {
     for (int draws = 0; draws < kDrawsForAValue; ++draws) {
-      draw(expression);
-      evaluate(expression);
-      if (expression[0].value == wanted_) break;
+      draw();
+      evaluate();
+      if (expression_[0].value == wanted_) break;
     }
-    return expression;
   }
 
-  void draw(Expression& expression) {
-    expression.clear();
+  void draw() {
+    expression_.clear();
     open_.assign(1, random_.between(options_.min_depth, options_.max_depth));
     int32_t operations = 1;
     while (!open_.empty()) {
       const int32_t depth = open_.back();
       open_.pop_back();
       if (depth == 0) {
-        expression.push_back({nullptr, 0, static_cast<int32_t>(random_.below(kDigits))});
+        expression_.push_back({nullptr, 0, static_cast<int32_t>(random_.below(kDigits))});
         continue;
       }
       const auto* op = operators_[random_.below(static_cast<uint32_t>(operators_.size()))];
       const int32_t arity = random_.between(options_.min_arity, options_.max_arity);
-      expression.push_back({op, arity, 0});
+      expression_.push_back({op, arity, 0});
       open_operands(arity, depth, operations);
     }
   }
@@ -142,9 +140,9 @@ class Generator {
   }
 
   /// From the last term to the first: operands come before their operation, the first on top of the stack.
-  void evaluate(Expression& expression) {
+  void evaluate() {
     values_.clear();
-    for (auto term = expression.rbegin(); term != expression.rend(); ++term) {
+    for (auto term = expression_.rbegin(); term != expression_.rend(); ++term) {
       if (term->op != nullptr) {
         operands_.assign(values_.end() - term->arity, values_.end());
         values_.resize(values_.size() - operands_.size());
@@ -155,13 +153,13 @@ class Generator {
   }
 
   /// Tells expressions apart: operator and arity, or digit, of each term.
-  std::pmr::string key_of(const Expression& expression) const {
-    std::pmr::string key;
-    const auto add = [&key](std::size_t number) {
-      for (; number >= 0x80; number >>= 7) key.push_back(static_cast<char>(number | 0x80));
-      key.push_back(static_cast<char>(number));
+  void write_key() {
+    key_.clear();
+    const auto add = [this](std::size_t number) {
+      for (; number >= 0x80; number >>= 7) key_.push_back(static_cast<char>(number | 0x80));
+      key_.push_back(static_cast<char>(number));
     };
-    for (const Term& term : expression) {
+    for (const Term& term : expression_) {
       if (term.op == nullptr) {
         add(static_cast<std::size_t>(term.value));
       } else {
@@ -169,7 +167,6 @@ class Generator {
         add(static_cast<std::size_t>(term.arity));
       }
     }
-    return key;
   }
 
   const ListOpsOptions options_;
@@ -178,6 +175,8 @@ class Generator {
   std::vector<const Operator*> operators_;
   std::pmr::monotonic_buffer_resource memory_;  ///< freed as a whole, which takes no time
   std::pmr::unordered_set<std::pmr::string> seen_{&memory_};
+  Expression expression_;
+  std::pmr::string key_;       ///< of expression_
   std::vector<int32_t> open_;  ///< depths of the operands still to draw
   std::vector<int32_t> values_;
   std::vector<int32_t> operands_;

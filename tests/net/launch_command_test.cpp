@@ -51,6 +51,7 @@ TEST(LaunchCommand, IsAListOfWordsForEachMpi) {
   EXPECT_THAT(open_mpi.environment, Contains(Pair("OMPI_MCA_btl_tcp_eager_limit", "1048576")));
   EXPECT_THAT(open_mpi.environment, Contains(Pair("PMIX_MCA_gds", "hash")));
   EXPECT_THAT(open_mpi.environment, Contains(Pair("HWLOC_COMPONENTS", "-pci,-linux:pci,-gl,-opencl")));
+  EXPECT_THAT(open_mpi.environment, Contains(Pair("HWLOC_PLUGINS_BLACKLIST", HasSubstr("hwloc_gl.so"))));
   EXPECT_THAT(open_mpi.environment, Not(Contains(Pair("OMPI_MCA_plm", "isolated"))));
   EXPECT_THAT(open_mpi.environment, Not(Contains(Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"))));
   const LaunchCommand mpich = launch_command(Mpi::Mpich, "/bin/mpiexec", hosts, {"x"}, "here", true);
