@@ -90,7 +90,7 @@ Frame* FramePool::make() {
   } else {
     if (used_ == chunks_.size() * kFramesPerChunk) {
       take_memory(chunk_bytes());
-      chunks_.push_back(std::make_unique<std::byte[]>(chunk_bytes()));
+      chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_bytes()));
     }
     frame = at(used_++);
   }
