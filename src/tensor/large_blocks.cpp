@@ -134,16 +134,6 @@ std::shared_ptr<const void> LargeBlocks::counted_owner(std::byte* block, std::si
           }};
 }
 
-Tensor LargeBlocks::make_tensor(std::size_t bytes) {
-  take_memory(bytes);
-  give_memory(bytes);  // there is room for what is counted next
-  std::byte* block = take(bytes);
-  if (block == nullptr) throw std::bad_alloc();
-  std::shared_ptr<const void> owner = counted_owner(block, bytes);
-  const auto count = static_cast<int64_t>(bytes);
-  return {DType::Bool, std::span(&count, 1), block, std::move(owner)};
-}
-
 void LargeBlocks::end() {
   const std::lock_guard lock(mutex_);
   is_ended_ = true;

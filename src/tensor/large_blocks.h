@@ -12,8 +12,6 @@
 #include <mutex>
 #include <vector>
 
-#include "hiaton/tensor.h"
-
 namespace hiaton {
 
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
@@ -43,9 +41,6 @@ class LargeBlocks : public std::enable_shared_from_this<LargeBlocks> {
   void give(std::byte* block, std::size_t bytes);
   /// An owner of a block, which gives it back. The meter of the thread counts the block from now on.
   std::shared_ptr<const void> counted_owner(std::byte* block, std::size_t bytes);
-  /// Elements of a new block, counted by the meter of the thread, which their owner gives back. Throws
-  /// OverBudget and std::bad_alloc.
-  Tensor make_tensor(std::size_t bytes);
   /// No more blocks are wanted: of those that are free, the memory goes back to the system now.
   void end();
 

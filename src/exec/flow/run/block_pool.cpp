@@ -61,10 +61,7 @@ TensorObject* BlockPool::make(DType dtype, int64_t instances, std::span<const in
 /// Where the budget has no room for it, blocks of other sizes go.
 TensorObject* BlockPool::make_block(std::size_t bytes) {
   const auto room = static_cast<int64_t>(bytes);
-  const auto make = [&] {
-    if (bytes >= LargeBlocks::kLeast) return large_->make_tensor(bytes).detach();
-    return Tensor::uninitialized(DType::Bool, std::span(&room, 1)).detach();
-  };
+  const auto make = [&] { return Tensor::uninitialized(DType::Bool, std::span(&room, 1)).detach(); };
   TensorObject* object = nullptr;
   try {
     object = make();

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <span>
 
 #include "hiaton/tensor.h"
-#include "tensor/large_blocks.h"
 
 namespace hiaton::exec::flow {
 
@@ -34,7 +32,6 @@ class BlockPool : public TensorPool {
   static std::size_t bytes_of(std::size_t size_class);
 
   std::array<TensorObject*, kClasses> free_{};  ///< by size: the first of those that are free
-  std::shared_ptr<LargeBlocks> large_ = std::make_shared<LargeBlocks>();
   uint64_t bytes_ = 0;
 };
 
