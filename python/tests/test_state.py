@@ -5,7 +5,7 @@ import dataclasses
 import warnings
 
 import pytest
-from test_random_programs import outcome
+from test_random_programs import loaded, outcome
 
 import hiaton as hia
 from hiaton import nn
@@ -123,6 +123,21 @@ def test_what_is_set_is_what_python_sets():
     agrees(of_new_objects, (3,), (4,))
     agrees(linked, (full(3), 1), (full(2), 2))
     agrees(behind_a_raise, *((Counter(), n) for n in (1, 2, 3, 1)), plain_calls=1)
+
+
+@pytest.mark.parametrize("statement", ["panel.a{0} = n * {0}", "panel.a{0} += n", "COUNTS.a{0} = n + panel.a{0}"])
+def test_as_many_attributes_as_one_likes(statement):
+    text = "def many(panel, n):\n" + "".join(f"    {statement.format(number)}\n" for number in range(80)) + "    return panel.a3\n"
+    counts = Counter()
+    many = loaded(text.replace("def", "COUNTS = None\ndef", 1), f"<sets {statement}>")["many"]
+    many.__globals__["COUNTS"] = counts
+
+    def panel():
+        made = Bare()
+        vars(made).update({f"a{number}": number for number in range(80)})
+        return made
+    vars(counts).update(vars(panel()))
+    agrees(many, (panel(), 3), (panel(), 4))
 
 
 def test_two_names_of_one_object():

@@ -174,8 +174,9 @@ class Converter(Instances):
         return min(2, sum(self._lists_in(part, classes) for part in parts))
 
     def is_read(self, cls, name):
-        """Whether an object's field is read, as far as the round before knows."""
-        return any((cls, name) in known for known in (self.read_before, self.roots_before, self.no_logs))
+        """Whether an object's field is read, as far as this round and the one before know."""
+        reads = (self.read_before, self.roots_before, self.read_anywhere, self.read_of_roots, self.no_logs)
+        return any((cls, name) in known for known in reads)
 
     def _main(self):
         """The instance that runs: what is set by it comes behind the arguments."""

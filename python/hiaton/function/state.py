@@ -259,9 +259,6 @@ class State:
         if not converter.is_read(cls, name):
             if log.key in converter.places:
                 return log
-            if (cls, name) in converter.read_anywhere or (cls, name) in converter.read_of_roots:
-                converter.changed = True  # the round before did not know
-                self.fail()
             self._check_settable(None, cls, name, target)
             return self._new_place(log, target)
         if log.key in converter.places:
