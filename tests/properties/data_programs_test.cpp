@@ -14,10 +14,8 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kEnoughForFaults = 400;  ///< so many programs that some end with a fault
-/// 2,000 in all. What the fields hold is all that differs, and numbers are quickest to run.
-constexpr uint64_t kProgramsOfNumbers = sized_programs(800, 100);
-constexpr uint64_t kProgramsOfOtherFields = sized_programs(400, 100);
+constexpr uint64_t kEnoughForFaults = 500;                    ///< so many programs that some end with a fault
+constexpr uint64_t kDataPrograms = sized_programs(500, 100);  ///< of each of the four kinds of fields
 constexpr int64_t kFewTurns = 1;
 constexpr int64_t kTurns = 7;
 
@@ -146,8 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Fields, RandomDataPrograms,
 TEST_P(RandomDataPrograms, RunLikeTheReference) {
   const FieldsOf fields = GetParam();
   const uint64_t first = from_environment("HIATON_SEED", 1);
-  const uint64_t count = from_environment(
-      "HIATON_PROGRAMS", fields == FieldsOf::Numbers ? kProgramsOfNumbers : kProgramsOfOtherFields);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kDataPrograms);
   uint64_t faults = 0;
   uint64_t ended = 0;  // by a budget
   for (uint64_t seed = first; seed < first + count; ++seed) {
