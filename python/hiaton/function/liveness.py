@@ -2,7 +2,7 @@
 
 import ast
 
-from hiaton.function.scopes import body_of, declared_names, nodes_below, read_names
+from hiaton.function.scopes import body_of, nodes_below, read_anywhere, read_names
 
 
 def names_outside(tree, node):
@@ -40,12 +40,7 @@ class _Liveness:
 
     def __init__(self, tree, is_noting=True):
         self.is_noting = is_noting
-        self.anywhere = declared_names(tree)
-        for node in nodes_below(body_of(tree)):
-            if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-                self.anywhere |= read_names([node])
-            elif isinstance(node, (ast.Try, ast.TryStar)):
-                self.anywhere |= read_names([*node.handlers, *node.finalbody])
+        self.anywhere = read_anywhere(tree)
 
     def statements(self, statements, live, leaving):
         for statement in reversed(statements):

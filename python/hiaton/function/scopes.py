@@ -4,13 +4,20 @@ import ast
 
 
 def nodes_below(nodes, also_inside=False):
-    """All nodes below, but for those of functions defined inside; `also_inside`: these too."""
+    """All nodes below, but for those of functions defined inside, and but for whether names are read or set; `also_inside`: also
+    those inside."""
     pending = list(nodes)
     while pending:
         node = pending.pop()
         yield node
-        if also_inside or not isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            pending += ast.iter_child_nodes(node)
+        if not also_inside and isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            continue
+        for field in node._fields:
+            child = getattr(node, field, None)
+            if isinstance(child, list):
+                pending += [one for one in child if isinstance(one, ast.AST)]
+            elif isinstance(child, ast.AST) and field != "ctx":
+                pending.append(child)
 
 
 def _of(node, what, find):
@@ -75,7 +82,23 @@ def read_names(nodes):
 
 def declared_names(node):
     """Those of `global` and `nonlocal`."""
-    return {name for one in nodes_below(body_of(node)) if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names}
+    kinds = (ast.Global, ast.Nonlocal)
+    return _of(node, "hiaton_declared", lambda node: (name for one in nodes_below(body_of(node)) if isinstance(one, kinds)
+                                                      for name in one.names))
+
+
+def _find_read_anywhere(tree):
+    yield from declared_names(tree)
+    for node in nodes_below(body_of(tree)):
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            yield from read_names([node])
+        elif isinstance(node, (ast.Try, ast.TryStar)):
+            yield from read_names([*node.handlers, *node.finalbody])
+
+
+def read_anywhere(tree):
+    """The names that a function may read at any place: those that functions defined inside read, or handlers."""
+    return _of(tree, "hiaton_read_anywhere", _find_read_anywhere)
 
 
 def body_of(node):
@@ -99,26 +122,31 @@ def refused_in(node):
     return _of(node, "hiaton_refused", lambda node: (n for n in nodes_below(body_of(node), True) if isinstance(n, kinds)))
 
 
-def functions_in(scope, tree):
-    """The names that stand for one function defined inside from the beginning to the end: by name, its tree and the scope that
-    it is defined in."""
-    if isinstance(tree, ast.Lambda):
-        return {}
-    counts, found = {}, {}
-    for name in parameters_of(tree):
-        counts[name] = 1
+def _find_set_once(tree):
+    """The names that a function sets at one place alone."""
+    counts = dict.fromkeys(parameters_of(tree), 1)
     for node in nodes_below(tree.body):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             counts[node.id] = counts.get(node.id, 0) + 1
         elif isinstance(node, ast.FunctionDef):
             counts[node.name] = counts.get(node.name, 0) + 1
+    return (name for name, count in counts.items() if count == 1)
+
+
+def functions_in(scope, tree):
+    """The names that stand for one function defined inside from the beginning to the end: by name, its tree and the scope that
+    it is defined in."""
+    if isinstance(tree, ast.Lambda):
+        return {}
+    found = {}
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef):
             found[statement.name] = (statement, scope)
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.value, ast.Lambda) \
                 and isinstance(statement.targets[0], ast.Name):
             found[statement.targets[0].id] = (statement.value, scope)
-    return {name: function for name, function in found.items() if counts.get(name) == 1}
+    set_once = _of(tree, "hiaton_set_once", _find_set_once)
+    return {name: function for name, function in found.items() if name in set_once}
 
 
 def _free_names(node):

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/core.h"
 #include "base/shared_loop.h"
+#include "base/short_wait.h"
 #include "exec/direct/run/interpret.h"
 #include "exec/direct/run/remote_calls.h"
 #include "exec/direct/run/sent_calls.h"
@@ -156,10 +157,11 @@ void Worker::give_all_away() {
   const auto is_asked = [this] {
     return state.idle.load() > 0 || (state.remote != nullptr && state.remote->is_asked());
   };
+  ShortWait wait;
   while (fork_end > 0 && is_asked() && !state.stopping.load()) {
     Worker* thief = request_.exchange(nullptr);
     if (thief == nullptr) {
-      std::this_thread::yield();
+      wait.pause();
     } else if (!answer_request(*thief)) {
       return;
     }
@@ -355,7 +357,8 @@ void Worker::wait_for_others() const {
   const auto are_there = [&] {
     return state.idle.load() >= others && (state.remote == nullptr || state.remote->have_all_asked());
   };
-  while (!are_there() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  ShortWait wait;
+  while (!are_there() && std::chrono::steady_clock::now() < end) wait.pause();
 }
 
 Outcome Worker::help() {
@@ -380,6 +383,7 @@ bool Worker::find_work() {
   state.idle.fetch_add(1);
   gift_.frame = nullptr;
   std::optional<Backoff> backoff(state);
+  ShortWait wait;
   while (!state.finished.load() && !state.stopping.load()) {
     refuse_requests();
     if (help_with_launches()) backoff.emplace(state);
@@ -394,7 +398,7 @@ bool Worker::find_work() {
       if (has_calls && victim.get() != this && ask(*victim)) return true;
     }
     if (state.shares_every_call) {
-      std::this_thread::yield();
+      wait.pause();
     } else {
       backoff->wait();
     }

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <thread>
 #include <utility>
+
+#include "base/short_wait.h"
 
 namespace hiaton::exec::flow {
 
@@ -91,7 +92,8 @@ std::optional<uint32_t> Team::take_asking() {
 std::optional<uint32_t> Team::somebody_else(uint32_t number) {
   constexpr std::chrono::seconds kPatience{1};
   const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (joined_.load() < workers_ && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  ShortWait wait;
+  while (joined_.load() < workers_ && std::chrono::steady_clock::now() < end) wait.pause();
   const uint32_t joined = joined_.load();
   if (joined < 2) return std::nullopt;
   const uint32_t other = next_other_.fetch_add(1) % (joined - 1);
