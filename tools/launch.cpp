@@ -36,9 +36,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A signal handler reaches nothing but globals.
-std::atomic<bool> launch_interrupted = false;
+std::atomic<int> launch_interrupts = 0;   ///< how many have come
 std::atomic<pid_t> launcher_process = 0;  ///< 0: none runs
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free,
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free,
               "a signal handler may not take a lock");
 
 /// Both launchers end the processes when they get this signal, which they do not get by a Ctrl-C.
@@ -49,7 +49,7 @@ constexpr int kEndOfLauncher = SIGHUP;
 extern "C" void pass_interrupt_on(int) {
   const int error = errno;
   // Both globals stand by themselves: they publish no other data.
-  const bool is_first = !launch_interrupted.exchange(true, std::memory_order_relaxed);
+  const bool is_first = launch_interrupts.fetch_add(1, std::memory_order_relaxed) == 0;
   const pid_t launcher = launcher_process.load(std::memory_order_relaxed);
   if (launcher > 0) kill(launcher, is_first ? kInterruptOfLaunched : kEndOfLauncher);
   errno = error;
@@ -217,6 +217,17 @@ struct Said {
 /// Once a process has said which other one it does not hear of, the launcher gets so long to end. One that
 /// cannot reach a host may wait for it much longer.
 constexpr std::chrono::seconds kLastOfLauncher(3);
+/// So long after a second interrupt: MPICH's launcher does not always act on its signal.
+constexpr std::chrono::seconds kLastOfInterrupted(1);
+
+int interrupts() {
+  return launch_interrupts.load(std::memory_order_relaxed);  // as in pass_interrupt_on
+}
+
+/// `end`, or sooner where a second interrupt has come.
+std::chrono::steady_clock::time_point end_by_interrupts(std::chrono::steady_clock::time_point end) {
+  return interrupts() < 2 ? end : std::min(end, std::chrono::steady_clock::now() + kLastOfInterrupted);
+}
 
 /// The lines of what is read, until it ends or the time is over.
 class LinesOf {
@@ -238,13 +249,14 @@ class LinesOf {
       if (has_ended_ || !read_more()) return false;
     }
   }
-  void end_by(std::chrono::steady_clock::time_point time) { end_ = time; }
+  void end_by(std::chrono::steady_clock::time_point time) { end_ = std::min(end_, time); }
+  std::chrono::steady_clock::time_point end() const { return end_; }
 
  private:
   bool read_more() {
     using std::chrono::milliseconds;
     constexpr milliseconds kOneLook(100);
-    while (std::chrono::steady_clock::now() < end_) {
+    for (; std::chrono::steady_clock::now() < end_; end_ = end_by_interrupts(end_)) {
       pollfd asked{file_, POLLIN, 0};
       if (::poll(&asked, 1, static_cast<int>(kOneLook.count())) <= 0) continue;
       std::array<char, 4096> bytes;
@@ -275,10 +287,9 @@ Said pass_on(int standard_error) {
     if (said.notes.take(without_end)) continue;
     said.has_error |= without_end.find("error: ") != std::string_view::npos;
     std::fwrite(line.data(), 1, line.size(), stderr);
-    if (!said.notes.has_reported()) continue;
-    said.end = std::min(said.end, std::chrono::steady_clock::now() + kLastOfLauncher);
-    lines.end_by(said.end);
+    if (said.notes.has_reported()) lines.end_by(std::chrono::steady_clock::now() + kLastOfLauncher);
   }
+  said.end = lines.end();
   return said;
 }
 
@@ -288,16 +299,29 @@ bool has_exited(pid_t process) {
          info.si_pid != 0;
 }
 
-/// Ends a launcher, and what it has started to reach hosts, where it has not ended by then.
+/// The processes that it has started, and those that these have started.
+std::vector<pid_t> descendants_of(pid_t process) {
+  std::vector<pid_t> all;
+  std::error_code none;  // it may have ended meanwhile
+  for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), none)) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) {
+      all.push_back(child);
+      const std::vector<pid_t> below = descendants_of(child);
+      all.insert(all.end(), below.begin(), below.end());
+    }
+  }
+  return all;
+}
+
+/// Ends a launcher, and what it has started here and to reach hosts, where it has not ended by then.
 void end_launcher(pid_t launcher, std::chrono::steady_clock::time_point end) {
-  while (!has_exited(launcher) && std::chrono::steady_clock::now() < end)
+  for (; !has_exited(launcher) && std::chrono::steady_clock::now() < end; end = end_by_interrupts(end))
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   if (has_exited(launcher)) return;
-  std::vector<pid_t> started;
-  std::ifstream children(fmt::format("/proc/{}/task/{}/children", launcher, launcher));
-  for (pid_t child = 0; children >> child;) started.push_back(child);
+  const std::vector<pid_t> started = descendants_of(launcher);
   kill(launcher, SIGKILL);
-  for (const pid_t child : started) kill(child, SIGKILL);
+  for (const pid_t process : started) kill(process, SIGKILL);
 }
 
 int wait_for(pid_t process) {
@@ -324,11 +348,11 @@ LaunchEnd launch(const std::vector<net::Host>& hosts, const std::vector<std::str
                                                    net::name_of_this_machine(), geteuid() == 0);
   if (output.name()) command.environment.emplace_back(OfferedOutput::kVariable, *output.name());
   const Started started = start(command);
-  const PassedInterrupts interrupts(started.process);
+  const PassedInterrupts passed(started.process);
   const Said said = pass_on(started.standard_error);
-  if (said.notes.has_reported()) end_launcher(started.process, said.end);
+  if (said.notes.has_reported() || interrupts() > 0) end_launcher(started.process, said.end);
   const int status = wait_for(started.process);
-  const bool is_interrupted = launch_interrupted.load(std::memory_order_relaxed);
+  const bool is_interrupted = interrupts() > 0;
   // MPICH's launcher may have ended well where a process has said that it was interrupted.
   if (is_interrupted && (status != 0 || said.has_error)) return {.status = kInterrupted};
   if (status == 0) return {};
