@@ -20,6 +20,7 @@
 #include <fstream>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ namespace fs = std::filesystem;
 /// A signal handler reaches nothing but globals.
 std::atomic<int> launch_interrupts = 0;   ///< how many have come
 std::atomic<pid_t> launcher_process = 0;  ///< 0: none runs
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free,
+static_assert(std::is_same_v<pid_t, int> && std::atomic<int>::is_always_lock_free,
               "a signal handler may not take a lock");
 
 /// Both launchers end the processes when they get this signal, which they do not get by a Ctrl-C.
