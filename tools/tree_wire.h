@@ -25,7 +25,7 @@ class TreeWire {
   std::vector<train::Prediction> read_predictions(std::span<const train::Tree> trees,
                                                   net::ByteReader& in) const;
 
-  /// What is shown of predictions takes a fifth of their bytes, or less.
+  /// What is shown of predictions: two numbers a node, however many classes there are.
   void write(const BestClasses& prediction, net::ByteWriter& out) const;
   /// Throws ProgramError where the bytes are none of this tree.
   BestClasses read_best_classes(const train::Tree& tree, net::ByteReader& in) const;
