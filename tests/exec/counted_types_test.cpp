@@ -39,7 +39,7 @@ constexpr std::string_view kUnshared = "fn main(n: i64) -> i64 = count(mirror(bu
 constexpr std::string_view kBelowShared =
     "fn main(n: i64) -> i64 =\n"
     "  let trees = Cons(build(n), Cons(build(n), Nil))\n"
-    "  total(mirrored(trees)) + total(trees)\n";
+    "  total(mirrored(mirrored(trees))) + total(trees)\n";
 
 std::string text_of(std::string_view main) {
   return std::string(kTrees) + std::string(main);

@@ -80,7 +80,17 @@ std::vector<Golden> golden_plans() {
        "  match xs\n"
        "    Nil -> ys\n"
        "    Cons(x, rest) -> Cons(x, append(rest, ys))\n"
-       "fn main(xs: List[i64]) -> List[i64] = append(xs, xs)\n",
+       "fn main(x: i64) -> List[i64] = append(Cons(x, Nil), Cons(x, Nil))\n",
+       {}},
+      {"lent",
+       "fn append(xs: List[i64], ys: List[i64]) -> List[i64] =\n"
+       "  match xs\n"
+       "    Nil -> ys\n"
+       "    Cons(x, rest) -> Cons(x, append(rest, ys))\n"
+       "fn length(xs: List[i64]) -> i64 = match xs Nil -> 0 Cons(_, rest) -> 1 + length(rest)\n"
+       "fn main(x: i64) -> i64 =\n"
+       "  let xs = Cons(x, Nil)\n"
+       "  length(append(xs, Nil)) + length(xs)\n",
        {}},
       {"match",
        "data Shape = Point | Line(n: i64) | Box(a: i64, b: i64) | Group(a: Shape, b: Shape)\n"
@@ -128,7 +138,7 @@ std::vector<Golden> golden_plans() {
        "  match two\n"
        "    Two(first, second) -> if n > 0 then Cons(n, first) else if n == 0 then second else Nil\n"
        "fn sum(xs: List[i64]) -> i64 = match xs Nil -> 0 Cons(x, rest) -> x + sum(rest)\n"
-       "fn main(two: Two, n: i64) -> i64 = sum(chosen(two, n)) + sum(chosen(two, 0))\n",
+       "fn main(xs: List[i64], n: i64) -> i64 = sum(chosen(Two(xs, xs), n)) + sum(chosen(Two(xs, Nil), 0))\n",
        {}},
       {"window_with_data",
        "fn sum(xs: List[i64], k: i64) -> i64 = match xs Nil -> k Cons(x, rest) -> sum(rest, k + x)\n"

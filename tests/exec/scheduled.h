@@ -37,7 +37,7 @@ inline constexpr std::string_view kLists =
     "    Cons(x, rest) -> Cons(x, append(rest, ys))\n"
     "fn main(n: i64) -> (List[i64], List[i64]) =\n"
     "  let xs = Cons(n, Cons(n + 1, Nil))\n"
-    "  (append(xs, xs), xs)\n";
+    "  (append(append(xs, xs), xs), xs)\n";
 
 inline constexpr std::string_view kBranches =
     "fn count(low: i64, high: i64) -> i64 =\n"

@@ -1,18 +1,24 @@
 // How parameters come to be borrowed: all are, until a rule says otherwise; then again, until nothing
 // changes, since handing a value to a parameter that is not borrowed hands it on. Rules for a parameter p,
 // and for the fields of p that are data values, which the function borrows as long as it borrows p:
-//   - p is a field of a new value (but see is_kept_beside), a result, a value of a branch or loop variable,
-//   or goes to a parameter that
-//     is not borrowed: it is handed on. (Fields of p may be: that takes a reference of their own.)
-//   - p is taken apart where a value of its size is made: its memory can serve that one. The same where it is
-//     a string that another is appended to.
+//   - p is a field of a new value (but see is_kept_beside), a result, a value of a branch or loop
+//     variable, or goes to a parameter that is not borrowed: it is handed on. (Fields of p may be: that takes
+//     a reference of their own.)
+//   - p is a string that another is appended to.
 //   - a call at the end of a function passes to a borrowed parameter what the function itself holds: nobody
 //     would hold it while the callee runs, since the frame is gone.
+//   - p is taken apart where a value of its size is made, to which its memory can go, and some call passes
+//     the last reference to it. Where all callers keep the value, owning it would only count references.
+// The last rule needs two runs. The first owns whatever is taken apart so, which tells of each parameter
+// whether that, or being handed on to what does that, is a reason to own it. The second begins anew, and owns
+// for this reason only what a call passes as the last read of a value that its function holds.
 
 #include "exec/direct/compile/ownership.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
+#include <utility>
 
 #include "exec/direct/compile/item_reads.h"
 #include "exec/graph_names.h"
@@ -40,10 +46,39 @@ class Ownership::Borrowing {
         });
       }
     }
+    const std::vector<std::vector<bool>> all_borrowed = all_.borrowed_;
+    settle([&](const Item& item, BlockId, std::size_t) {
+      if (item.kind == Item::Kind::Op) reuse(NodeId(item.index));
+    });
+    const std::vector<std::vector<bool>> useless = std::exchange(all_.borrowed_, all_borrowed);
+    find_last_reads();
+    for (const graph::Site& site : graph_.sites()) {
+      if (structure_.functions[site.caller.index()] || !structure_.functions[site.callee.index()]) continue;
+      for (std::size_t i = 0; i < site.calls.size(); ++i) {
+        // Flow may pass the last reference.
+        if (!useless[site.callee.index()][i]) own({site.callee.index(), i});
+      }
+    }
+    settle([&](const Item& item, BlockId block, std::size_t position) {
+      if (item.kind == Item::Kind::Call) pass_last(CallSite(item.index), useless, block, position);
+    });
+    // The parameters of the program belong to whoever runs it.
+    std::vector<bool>& of_program = all_.borrowed_[graph_.main().index()];
+    std::fill(of_program.begin(), of_program.end(), true);
+  }
+
+ private:
+  /// Applies all rules until nothing changes, and beside them `rule`, of an item in a block at a position.
+  template <class Rule>
+  void settle(Rule rule) {
     do {
       changed_ = false;
-      for (const Block& block : structure_.blocks) {
-        for (const Item& item : block.items) look_at(item);
+      for (std::size_t b = 0; b < structure_.blocks.size(); ++b) {
+        const std::vector<Item>& items = structure_.blocks[b].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+          look_at(items[i]);
+          rule(items[i], BlockId(b), i);
+        }
       }
       for (std::size_t f = 0; f < structure_.results.size(); ++f) {
         for (OutPort result : structure_.results[f]) hand_on(result);
@@ -51,12 +86,8 @@ class Ownership::Borrowing {
       }
       for (const std::vector<FunctionId>& group : copies_) own_alike(group);
     } while (changed_);
-    // The parameters of the program belong to whoever runs it.
-    std::vector<bool>& of_program = all_.borrowed_[graph_.main().index()];
-    std::fill(of_program.begin(), of_program.end(), true);
   }
 
- private:
   void own(const Param& param) {
     if (FunctionId(param.function) == graph_.main()) return;
     std::vector<bool>& borrowed = all_.borrowed_[param.function];
@@ -89,7 +120,6 @@ class Ownership::Borrowing {
             if (!is_kept_beside(NodeId(item.index), structure_.origin(input))) hand_on(input);
           }
         }
-        if (has_role(node, Role::Make)) reuse(NodeId(item.index));
         if (has_role(node, Role::Print) || has_role(node, Role::Settle)) hand_on(node.inputs[0]);
         if (node.op->extends_first) hand_on(node.inputs[0]);
         break;
@@ -134,7 +164,61 @@ class Ownership::Borrowing {
   }
 
   void reuse(NodeId make) {
+    if (!has_role(graph_[make], Role::Make)) return;
     for_each_reusable(make, [&](OutPort taken) { hand_on(taken); });
+  }
+
+  /// A call that passes the last reference. `useless`: by function, the parameters that it has no use to own.
+  void pass_last(CallSite id, const std::vector<std::vector<bool>>& useless, BlockId block,
+                 std::size_t position) {
+    const graph::Site& site = graph_[id];
+    for (std::size_t i = 0; i < site.calls.size(); ++i) {
+      if (useless[site.callee.index()][i] || !all_.is_borrowed(site.callee, i)) continue;
+      const NodeId value = structure_.origin(graph_[site.calls[i]].inputs[0]);
+      if (all_.outlives_frame(value) || is_read_after(block, position, value)) continue;
+      own({site.callee.index(), i});
+    }
+  }
+
+  /// Where in each block a value is read for the last time, and where its conditionals stand. The steering of
+  /// a loop is no item.
+  void find_last_reads() {
+    for (std::size_t b = 0; b < structure_.blocks.size(); ++b) {
+      const std::vector<Item>& items = structure_.blocks[b].items;
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        for (NodeId value : all_.reads_of(items[i])) last_reads_[{BlockId(b), value}] = i;
+        if (items[i].kind == Item::Kind::Conditional) place_of_[items[i].index] = i;
+      }
+    }
+  }
+
+  /// Whether the value is read behind the item at this position of the block, in its function.
+  bool is_read_after(BlockId block, std::size_t position, NodeId value) const {
+    const auto is_value = [&](OutPort port) { return structure_.origin(port) == value; };
+    const BlockId made_in = structure_.block_of[value.index()];
+    if (structure_[made_in].loop != structure_[block].loop) return true;  // by the next iteration
+    while (true) {
+      const auto last = last_reads_.find({block, value});
+      if (last != last_reads_.end() && last->second > position) return true;
+      const Block& at = structure_[block];
+      if (at.kind == Block::Kind::LoopCondition) return true;
+      if (at.kind == Block::Kind::Function) {
+        return std::ranges::any_of(structure_.results[at.function.index()], is_value);
+      }
+      const auto place = place_of_.find(at.index);
+      if (place == place_of_.end()) {
+        return std::ranges::any_of(structure_.loops[at.loop.index()].variables, [&](const auto& variable) {
+          return is_value(graph_[variable.next].inputs[0]);
+        });
+      }
+      const Conditional& conditional = structure_.conditionals[at.index];
+      const int side = conditional.sides[0] == block ? 0 : 1;
+      const bool is_given =
+          std::ranges::any_of(conditional.joins, [&](const Join& join) { return is_value(join.from[side]); });
+      if (is_given || made_in == block) return is_given;
+      position = place->second;
+      block = at.parent;
+    }
   }
 
   /// Whether the parameter that becomes a field of the new value also goes on to the function itself, beside
@@ -204,6 +288,8 @@ class Ownership::Borrowing {
   const Graph& graph_;
   const Structure& structure_;
   const std::vector<std::vector<FunctionId>>& copies_;
+  std::map<std::pair<BlockId, NodeId>, std::size_t> last_reads_;  ///< positions among the items of the block
+  std::unordered_map<uint32_t, std::size_t> place_of_;  ///< by conditional: its position in its block
   std::unordered_set<const DataType*> rebuilt_;  ///< types of which values are taken apart to make such again
   bool changed_ = false;
 };
