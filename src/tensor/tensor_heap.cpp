@@ -184,6 +184,20 @@ void TensorCells::free_kept() {
   kept_ = 0;
 }
 
+/// Frees larger blocks that are kept until there is a place for one of this size: a program has more of the
+/// small ones, and each costs as much to take from the system. False where only as small ones are kept.
+bool TensorCells::make_place(std::size_t size, std::size_t room) {
+  for (std::size_t larger = kSizes - 1; kept_ + room > kMostKept && larger > size; --larger) {
+    while (free_[larger] != nullptr && kept_ + room > kMostKept) {
+      RunTensor* block = free_[larger];
+      free_[larger] = block->next_free;
+      kept_ -= block->room;
+      heap_.remove(block);
+    }
+  }
+  return kMostKept > 0 && kept_ + room <= kMostKept;
+}
+
 RunTensor* TensorCells::make_view(TensorObject* of, std::span<const int64_t> dims) {
   RunTensor* view = make(of->dtype, dims, 0);
   if (view == nullptr) return nullptr;
@@ -204,7 +218,9 @@ void TensorCells::free_tensor(RunTensor* tensor) {
   }
   tensor->references.store(0, std::memory_order_relaxed);
   const std::size_t size = size_of_blocks(tensor->room);
-  if (size >= kSizes || kept_ + tensor->room > kMostKept || kMostKept == 0) return heap_.remove(tensor);
+  const bool is_over = kMostKept == 0 || kept_ + tensor->room > kMostKept;
+  if (size >= kSizes || (is_over && !make_place(size, tensor->room))) [[unlikely]]
+    return heap_.remove(tensor);
   tensor->next_free = free_[size];
   free_[size] = tensor;
   kept_ += tensor->room;

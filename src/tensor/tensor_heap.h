@@ -156,6 +156,7 @@ class TensorCells {
   static bool drop_shared(TensorObject* tensor);
   static bool claim_shared(TensorObject* tensor);
   RunTensor* make_block(std::size_t bytes);
+  bool make_place(std::size_t size, std::size_t room);
   void free_tensor(RunTensor* tensor);
   void free_kept();
 
