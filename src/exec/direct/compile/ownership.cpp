@@ -206,7 +206,8 @@ class Ownership::Borrowing {
         return std::ranges::any_of(structure_.results[at.function.index()], is_value);
       }
       const auto place = place_of_.find(at.index);
-      if (place == place_of_.end()) {
+      if (place == place_of_.end()) {  // the body of a loop
+        if (!at.loop.valid()) return true;
         return std::ranges::any_of(structure_.loops[at.loop.index()].variables, [&](const auto& variable) {
           return is_value(graph_[variable.next].inputs[0]);
         });

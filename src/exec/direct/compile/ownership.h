@@ -33,7 +33,8 @@ class Ownership {
   /// Whether the item, or what stands inside it, reads or makes data values.
   bool touches_data(const Item& item) const;
   /// Whether the function borrows its parameter: it never hands it on, and does not take it apart to build
-  /// something of its size. The caller holds it until the call has returned.
+  /// something of its size, or every caller keeps it for later. The caller holds it until the call has
+  /// returned.
   bool is_borrowed(graph::FunctionId function, std::size_t parameter) const {
     return borrowed_[function.index()][parameter];
   }
