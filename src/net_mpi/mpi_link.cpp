@@ -4,8 +4,11 @@
 #include <mpi.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -25,12 +28,14 @@ namespace {
 /// Receives that wait for packets, of all senders together; credits bound what comes besides.
 constexpr std::size_t kReceives = 64;
 /// After so long without an arrival a process gives its processor away now and then, and after so long it
-/// sleeps. A large packet moves in pieces, a few each time that both sides look, so a process that takes part
-/// in one sleeps later.
+/// sleeps: at once where the processes of a host are more than its processors. A large packet moves in
+/// pieces, a few each time that both sides look, so a process that takes part in one sleeps later.
 constexpr std::chrono::microseconds kSpins(20);
 constexpr std::chrono::milliseconds kYields(1);
 constexpr std::chrono::milliseconds kYieldsForLarge(50);
-constexpr std::chrono::microseconds kNap(200);
+constexpr std::chrono::microseconds kLongestNap(200);
+/// By how much the system may make a sleep longer; it is 50 us where nobody says so.
+constexpr std::chrono::nanoseconds kSlack(1000);
 /// Tags of packets that come by MPI, and of notes where one is in shared memory.
 constexpr int kPacketTag = 0;
 constexpr int kSharedTag = 1;
@@ -119,6 +124,7 @@ class MpiLink : public Link {
       MPI_Finalize();
       throw LinkError(-1, "expected an MPI that threads may call in turn, found one without threads");
     }
+    prctl(PR_SET_TIMERSLACK, kSlack.count());
     send_at_once();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     check(MPI_Comm_dup(MPI_COMM_WORLD, &small_));
@@ -175,8 +181,8 @@ class MpiLink : public Link {
     if (idle < kSpins) return;
     const bool is_large_under_way = is_receiving_large_.load(std::memory_order_relaxed) ||
                                     large_sends_.load(std::memory_order_relaxed) != 0;
-    if (idle < (is_large_under_way ? kYieldsForLarge : kYields)) return std::this_thread::yield();
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(kNap, most));
+    if (idle < (is_large_under_way ? kYieldsForLarge : yields_)) return std::this_thread::yield();
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>({idle / 4, kLongestNap, most}));
   }
 
   std::chrono::nanoseconds now() const override {
@@ -223,6 +229,8 @@ class MpiLink : public Link {
     check(MPI_Allgather(own.data(), kLength, MPI_CHAR, all.data(), kLength, MPI_CHAR, small_));
     for (int i = 0; i < size_; ++i)
       hosts_.emplace_back(all.data() + own.size() * static_cast<std::size_t>(i));
+    const auto own_host = std::ranges::count(hosts_, hosts_[static_cast<std::size_t>(self_)]);
+    if (own_host > sysconf(_SC_NPROCESSORS_ONLN)) yields_ = {};
   }
 
   /// Makes memory that other processes of this machine read, and opens theirs.
@@ -353,6 +361,7 @@ class MpiLink : public Link {
   int self_ = 0;
   int size_ = 1;
   std::vector<std::string> hosts_;
+  std::chrono::nanoseconds yields_ = kYields;
   std::unique_ptr<SharedPackets> own_packets_;  ///< null: no other process reads memory of this one
   std::vector<bool> reads_own_memory_;          ///< by process
   std::vector<std::shared_ptr<SharedMemory>> memory_of_others_;  ///< by process; null: cannot be read
