@@ -196,7 +196,7 @@ def exchanges_in(events):
     steps = sum(event["dur"] for event in events if re.fullmatch(r"step.*", event["name"]) and "dur" in event)
     of_process = {}
     for event in events:
-        if event["name"] == "exchange" and "dur" in event:
+        if event["name"] in ("exchange", "exchange of updates") and "dur" in event:
             of_process.setdefault(event["pid"], []).append((event["ts"], event["ts"] + event["dur"]))
     exchanged = waited = 0
     for together in zip(*map(sorted, of_process.values())):

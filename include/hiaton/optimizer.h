@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,12 @@ struct OptimizerSlot {
   std::vector<Numbers> values;  ///< by parameter; as many elements as it has, of its type
 };
 
+/// Some elements of a parameter, in the order in which they stand: all where nobody says less.
+struct ElementRange {
+  std::size_t begin = 0;
+  std::size_t end = std::numeric_limits<std::size_t>::max();
+};
+
 /// Changes parameters along their gradients. All that it remembers are the slots and the number of steps. Of
 /// one thread at a time.
 class Optimizer {
@@ -87,9 +94,11 @@ class Optimizer {
   Optimizer(const OptimizerSettings& settings, const std::vector<ParameterValues>& parameters);
 
   /// One step, with `gradient_scale` times the gradients, which have the form that check_form wants, and
-  /// finite values. The threads of a pool share the work; the result is the same.
+  /// finite values. The threads of a pool share the work; the result is the same. Of dense gradients only
+  /// the elements that `own` names, by parameter, are read and followed; all where it is empty.
   void step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
-            double learning_rate, double gradient_scale, ThreadPool* pool = nullptr);
+            double learning_rate, double gradient_scale, ThreadPool* pool = nullptr,
+            std::span<const ElementRange> own = {});
 
   const OptimizerSettings& settings() const { return settings_; }
   const std::vector<OptimizerSlot>& slots() const { return slots_; }

@@ -109,10 +109,11 @@ class TensorOptimizer {
 
  private:
   void step(const std::vector<train::Gradient>& parts) {
-    const double norm = train::norm_of(parts, parameters_);
+    const std::vector<double> squares = train::squares_of(parts, parameters_);
+    const double norm = train::norm_of_squares(squares);
     if (!std::isfinite(norm)) {
       throw ProgramError("training diverged: the gradient of '" +
-                         train::first_not_finite(parts, parameters_) +
+                         train::first_not_finite(squares, parameters_) +
                          "' is not finite; try a lower learning rate or clipping");
     }
     for (std::size_t i = 0; i < learned_.size(); ++i) take_out(i);

@@ -114,6 +114,7 @@ class Transport {
   /// Sends to another process. Never waits. What cannot go yet is counted by waiting_bytes().
   void send(int to, const Header& header, std::span<const std::byte> payload);
   void send_written(int to, const Header& header, const ByteWriter& payload);
+  bool shares_memory(int to) const { return link_.shares_memory(to); }
   /// Memory for the bytes of a message to another process, more than kPacketBytes of them, which are sent
   /// from there.
   Payload new_payload(int to, std::size_t bytes);

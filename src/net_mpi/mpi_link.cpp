@@ -143,15 +143,19 @@ class MpiLink : public Link {
   int size() const override { return size_; }
   std::string host(int process) const override { return hosts_[static_cast<std::size_t>(process)]; }
 
+  bool shares_memory(int to) const override {
+    return own_packets_ != nullptr && reads_own_memory_[static_cast<std::size_t>(to)];
+  }
+
   Packet large_packet(int to, std::size_t bytes) override {
-    if (own_packets_ != nullptr && reads_own_memory_[static_cast<std::size_t>(to)]) {
+    if (shares_memory(to)) {
       if (std::optional<Packet> packet = own_packets_->take(bytes)) return std::move(*packet);
     }
     return Packet(bytes);
   }
 
   void send(int to, Packet packet) override {
-    if (own_packets_ != nullptr && reads_own_memory_[static_cast<std::size_t>(to)]) {
+    if (shares_memory(to)) {
       if (const auto shared = own_packets_->give(packet)) return send_note(to, *shared);
     }
     const Bytes bytes(packet.size());

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <numeric>
 #include <utility>
 
 #include "exec/place_program.h"
 #include "hiaton/error.h"
-#include "hiaton/optimizer.h"
 #include "partition/held.h"
 #include "train/shared_batches.h"
 #include "train/timeline.h"
@@ -126,6 +124,7 @@ void BatchRunner::share(SharedBatches& sharing) {
   if (!sharing.is_dealt()) sharing.meet();
   if (problem != nullptr) std::rethrow_exception(problem);
   sharing_ = &sharing;
+  divide_parameters(sharing);
   part_sums_.clear();
 }
 
@@ -193,54 +192,6 @@ bool BatchRunner::together(const std::function<void()>& run) {
   return computes;
 }
 
-double BatchRunner::norm(std::span<const Gradient> gradients) {
-  if (sharing_ == nullptr || sharing_->tables() == nullptr) return norm_of(gradients, parameters_);
-  std::vector<double> own;
-  if (sharing_->computes()) own.push_back(norm_of(gradients, parameters_));
-  return sharing_->gather(own)[0];
-}
-
-void BatchRunner::keep_own(Optimizer* optimizer) {
-  if (sharing_ == nullptr || sharing_->tables() == nullptr) return;
-  values_.clear();
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    ParameterValues& parameter = parameters_[i];
-    parameter.is_here = sharing_->tables()->is_here(i);
-    if (parameter.is_here) continue;
-    const DType dtype = parameter.values.dtype();
-    parameter.values = Numbers(dtype, 0);
-    if (optimizer == nullptr) continue;
-    for (std::size_t slot = 0; slot < optimizer->slots().size(); ++slot)
-      optimizer->slot_values(slot, i) = Numbers(dtype, 0);
-  }
-}
-
-void BatchRunner::bring_all(Optimizer& optimizer) {
-  if (sharing_ == nullptr || sharing_->tables() == nullptr) return;
-  values_.clear();
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!sharing_->tables()->holders()[i]) continue;
-    ParameterValues& parameter = parameters_[i];
-    const auto size = static_cast<std::size_t>(parameter.row_count() * parameter.row_width());
-    std::vector<Numbers*> state{&parameter.values};
-    for (std::size_t slot = 0; slot < optimizer.slots().size(); ++slot)
-      state.push_back(&optimizer.slot_values(slot, i));
-    std::vector<std::byte> own;
-    for (const Numbers* numbers : state)
-      own.insert(own.end(), std::as_const(*numbers).bytes().begin(), std::as_const(*numbers).bytes().end());
-    const std::vector<std::byte> brought = sharing_->bring(i, own);
-    if (sharing_->self() != 0 || parameter.is_here) continue;
-    const std::size_t each = size * size_of(parameter.values.dtype());
-    if (brought.size() != each * state.size())
-      throw ProgramError(fmt::format("expected {} bytes of '{}' and its state, found {}", each * state.size(),
-                                     parameter.name, brought.size()));
-    for (std::size_t k = 0; k < state.size(); ++k) {
-      *state[k] = Numbers(parameter.values.dtype(), size);
-      if (each > 0) std::memcpy(state[k]->bytes().data(), brought.data() + k * each, each);
-    }
-  }
-}
-
 std::vector<double> BatchRunner::loss_and_gradients(const Batch& batch, std::span<Gradient> gradients) {
   if (sharing_ == nullptr) {
     gradients_.clear(pool_);
@@ -269,7 +220,7 @@ std::vector<double> BatchRunner::losses_shared(const Batch& batch) {
   std::vector<double> losses(batch.size());
   std::vector<double> in_order;
   std::vector<SubtreeSum> sums;
-  sharing_->begin_sums(count, gradients_);
+  sharing_->begin_sums(count, gradients_, divided_);
   const std::vector<PartRange> subtrees = whole_subtrees(count, sharing_->own(count));
   for (const PartRange subtree : subtrees) {
     const auto begin = order.begin() + static_cast<std::ptrdiff_t>(begins[subtree.begin]);
@@ -316,7 +267,7 @@ std::vector<double> BatchRunner::losses_placed(const Batch& batch) {
   std::vector<double> in_order;
   for (const std::size_t example : own) in_order.push_back(losses[example]);
   const SubtreeSum sums{{sharing_->self(), sharing_->self() + 1}, part_sums_[0].get()};
-  sharing_->begin_sums(sharing_->processes(), gradients_);
+  sharing_->begin_sums(sharing_->processes(), gradients_, divided_);
   sharing_->add_up({&sums, 1}, in_order);
   return in_order_of(batch, order, in_order);
 }

@@ -13,6 +13,7 @@
 
 #include "base/part_tree.h"
 #include "hiaton/model.h"
+#include "hiaton/optimizer.h"
 #include "hiaton/thread_pool.h"
 #include "hiaton/train.h"
 #include "partition/partition.h"
@@ -20,7 +21,6 @@
 
 namespace hiaton::train {
 
-class Optimizer;
 class SharedBatches;
 
 /// What runs together. Workers ask for different examples at the same time.
@@ -74,12 +74,20 @@ class BatchRunner {
   void bring_all(Optimizer& optimizer);
   void keep_own(Optimizer* optimizer);
 
-  /// The losses of the examples. The gradients of their sum go to `gradients`, one a parameter.
+  /// The losses of the examples. The gradients of their sum go to `gradients`, one a parameter, as far as
+  /// own_elements() says.
   std::vector<double> loss_and_gradients(const Batch& batch, std::span<Gradient> gradients);
 
-  /// The norm of these gradients. A process that does not compute has those of what it holds alone, and gets
-  /// it from one that does.
-  double norm(std::span<const Gradient> gradients);
+  /// The squares of these gradients, by parameter. A process that has not all of them gets what it lacks from
+  /// the others.
+  std::vector<double> squares(std::span<const Gradient> gradients);
+  /// As Optimizer::step with the parameters. Processes that share batches each update elements of large
+  /// parameters, and give them to the others.
+  void update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
+              double gradient_scale);
+  /// The elements of a dense gradient that this process has after loss_and_gradients(): all but where it
+  /// updates some of them.
+  ElementRange own_elements(std::size_t parameter) const;
 
   using Take = std::function<void(std::size_t index, std::vector<Value> results)>;
   /// Runs a program of the model for the examples: in this process alone, or where the program places what it
@@ -99,6 +107,10 @@ class BatchRunner {
   partition::Places places_on(std::size_t processes) const;
   void prepare_to_run_placed(SharedBatches& sharing, std::size_t replicas);
   void hold_parameters(SharedBatches& sharing);
+  void divide_parameters(const SharedBatches& sharing);
+  bool is_divided(std::size_t parameter) const;
+  void bring_divided(Optimizer& optimizer, std::size_t parameter);
+  void bring_placed(Optimizer& optimizer, std::size_t parameter);
   std::vector<Value> current_values();
   std::vector<double> losses_alone(const Batch& batch);
   std::vector<double> losses_shared(const Batch& batch);
@@ -127,6 +139,7 @@ class BatchRunner {
       part_sums_;  ///< sums of the subtrees of parts that this process has
   std::vector<ParameterValues> parameters_;
   std::vector<bool> is_read_by_rows_;  ///< by parameter
+  std::vector<bool> divided_;          ///< by parameter: processes update elements each; empty: none
   std::vector<Value> values_;  ///< values of parameters_ as they are; empty where they may have changed
 };
 

@@ -17,10 +17,15 @@ class DataTrainee : public Trainee {
               std::string score);
 
   std::vector<ParameterValues>& parameters() override { return runner_.parameters(); }
-  double norm(std::span<const Gradient> gradients) override { return runner_.norm(gradients); }
+  std::vector<double> squares(std::span<const Gradient> gradients) override {
+    return runner_.squares(gradients);
+  }
+  void update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
+              double gradient_scale) override {
+    runner_.update(optimizer, gradients, learning_rate, gradient_scale);
+  }
   void bring_all(Optimizer& optimizer) override { runner_.bring_all(optimizer); }
   void keep_own(Optimizer& optimizer) override { runner_.keep_own(&optimizer); }
-  ThreadPool* pool() override { return runner_.pool(); }
   void cancel_by(const std::atomic<bool>* cancel) override { runner_.cancel_by(cancel); }
   void begin_step(uint64_t step) override;
 

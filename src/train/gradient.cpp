@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "hiaton/error.h"
@@ -25,13 +27,34 @@ bool are_rows(const std::vector<int64_t>& rows, int64_t row_count) {
   return rising && previous < row_count;
 }
 
+/// Calls `take` with the sum of the squares of each piece.
+template <class T, class Take>
+void squares_by_piece(const T* values, std::size_t count, const Take& take) {
+  for (std::size_t begin = 0; begin < count; begin += kSquaresPiece)
+    take(sum_of_squares(values + begin, std::min(kSquaresPiece, count - begin)));
+}
+
 template <class T>
 double squares_in(std::span<T> values, const Gradient& gradient, std::size_t width) {
-  if (!gradient.sparse) return sum_of_squares(values.data(), values.size());
   double sum = 0;
+  if (!gradient.sparse) {
+    squares_by_piece(values.data(), values.size(), [&sum](double piece) { sum += piece; });
+    return sum;
+  }
   for (const int64_t row : gradient.rows)
     sum += sum_of_squares(values.data() + static_cast<std::size_t>(row) * width, width);
   return sum;
+}
+
+}  // namespace
+
+void append_squares(DType dtype, const std::byte* values, std::size_t count, std::vector<double>& squares) {
+  const auto append = [&squares](double piece) { squares.push_back(piece); };
+  if (dtype == DType::F64) {
+    squares_by_piece(reinterpret_cast<const double*>(values), count, append);
+  } else {
+    squares_by_piece(reinterpret_cast<const float*>(values), count, append);
+  }
 }
 
 double squares_of(const Gradient& gradient, const ParameterValues& parameter) {
@@ -39,7 +62,17 @@ double squares_of(const Gradient& gradient, const ParameterValues& parameter) {
   return std::visit([&](auto values) { return squares_in(values, gradient, width); }, gradient.values);
 }
 
-}  // namespace
+std::vector<double> squares_of(std::span<const Gradient> gradients,
+                               const std::vector<ParameterValues>& parameters) {
+  std::vector<double> squares;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    squares.push_back(squares_of(gradients[i], parameters[i]));
+  return squares;
+}
+
+double norm_of_squares(std::span<const double> squares) {
+  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+}
 
 Numbers::Numbers(DType dtype, std::size_t count) {
   if (dtype == DType::F64) {
@@ -117,23 +150,21 @@ void check_form(std::span<const Gradient> gradients, const std::vector<Parameter
 }
 
 double norm_of(std::span<const Gradient> gradients, const std::vector<ParameterValues>& parameters) {
-  double squares = 0;
-  for (std::size_t i = 0; i < gradients.size(); ++i) squares += squares_of(gradients[i], parameters[i]);
-  return std::sqrt(squares);
+  return norm_of_squares(squares_of(gradients, parameters));
 }
 
-std::string first_not_finite(std::span<const Gradient> gradients,
+std::string first_not_finite(std::span<const double> squares,
                              const std::vector<ParameterValues>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (!std::isfinite(squares_of(gradients[i], parameters[i]))) return parameters[i].name;
+    if (!std::isfinite(squares[i])) return parameters[i].name;
   }
   return "";
 }
 
-std::string name_not_finite(double loss, std::span<const Gradient> gradients,
+std::string name_not_finite(double loss, std::span<const double> squares,
                             const std::vector<ParameterValues>& parameters) {
   if (!std::isfinite(loss)) return fmt::format("the loss, {},", loss);
-  return fmt::format("the gradient of '{}'", first_not_finite(gradients, parameters));
+  return fmt::format("the gradient of '{}'", first_not_finite(squares, parameters));
 }
 
 }  // namespace hiaton::train

@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <tuple>
 
 #include "kernels/elementwise.h"
+#include "train/gradient.h"
 
 namespace hiaton::train {
 namespace {
 
-/// Elements of a process begin at multiples of this, so that no two processes add in one vector register.
-constexpr std::size_t kGrain = 64;
+/// The pieces of squares of these elements, which begin with one.
+PartRange pieces_of(PartRange elements) {
+  return {elements.begin / kSquaresPiece, (elements.end + kSquaresPiece - 1) / kSquaresPiece};
+}
 
 const std::byte* read_elements(net::ByteReader& in, std::size_t count, std::size_t element) {
   in.align(element);
@@ -40,9 +44,16 @@ void add(DType dtype, std::size_t count, const std::byte* a, const std::byte* b,
 
 }  // namespace
 
+PartRange elements_of_process(std::size_t process, std::size_t processes, std::size_t group,
+                              std::size_t size) {
+  const PartRange range = owned_parts(process, processes, group, pieces_of({0, size}).size());
+  return {std::min(range.begin * kSquaresPiece, size), std::min(range.end * kSquaresPiece, size)};
+}
+
 GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std::size_t self,
                                    Gradients& sums, std::size_t group,
-                                   std::span<const std::optional<int>> holders)
+                                   std::span<const std::optional<int>> holders,
+                                   const std::vector<bool>& divided)
     : processes_(processes), self_(self), group_(group), holders_(holders), parts_(parts), sums_(sums) {
   for (std::size_t process = 0; process < processes; ++process) {
     for (const PartRange subtree : whole_subtrees(parts, owned_parts(process, processes, group, parts)))
@@ -58,16 +69,14 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
                            .rows = rows,
                            .width = rows == 0 ? 0 : size / rows,
                            .dense = std::vector<const std::byte*>(leaves_.size()),
-                           .sparse = {}});
+                           .sparse = {},
+                           .is_divided = !divided.empty() && divided[i]});
   }
 }
 
 PartRange GradientExchange::elements_of(std::size_t process, const ParameterGradient& parameter) const {
-  const std::size_t size = parameter.rows * parameter.width;
-  if (!exchanges_sums()) return {0, size};
-  const std::size_t grains = (size + kGrain - 1) / kGrain;
-  const PartRange range = owned_parts(process, processes_, group_, grains);
-  return {std::min(range.begin * kGrain, size), std::min(range.end * kGrain, size)};
+  if (!adds_ranges() && !parameter.is_divided) return {0, parameter.size()};
+  return elements_of_process(process, processes_, group_, parameter.size());
 }
 
 /// What stands behind the form.
@@ -95,7 +104,7 @@ void GradientExchange::write_early(const Gradients& sums, std::size_t parameter,
 
 void GradientExchange::begin_early_dense(std::span<std::byte> message) {
   std::ranges::fill(message.first(kEarlyElements), std::byte{});
-  message[0] = static_cast<std::byte>(Form::Dense);
+  message[0] = static_cast<std::byte>(Form::Whole);
 }
 
 std::size_t GradientExchange::early_bytes(const Gradients::Sum& sum, std::size_t parameter) const {
@@ -126,6 +135,10 @@ void GradientExchange::read_parameter(std::size_t leaf, std::size_t index, Form 
   } else if (form == Form::Dense) {
     parameter.is_dense = true;
     parameter.dense[leaf] = read_elements(in, elements_of(self_, parameter).size(), parameter.element());
+  } else if (form == Form::Whole) {
+    parameter.is_dense = true;
+    parameter.dense[leaf] = read_elements(in, parameter.size(), parameter.element()) +
+                            elements_of(self_, parameter).begin * parameter.element();
   } else {
     in.fail(fmt::format("expected a dense or a sparse gradient, found form {}", static_cast<unsigned>(form)));
   }
@@ -199,6 +212,7 @@ void GradientExchange::add_up() {
     std::ranges::sort(rows, {}, [](const Row& row) { return std::tuple(row.row, row.leaf); });
     if (parameters_[i].is_dense) {
       add_elements(i);
+      if (parameters_[i].is_divided) add_squares(i);
     } else {
       add_rows(i);
     }
@@ -228,6 +242,16 @@ void GradientExchange::add_elements(std::size_t index) {
     return add_mixed(parameter, elements, sum);
   addends_ = parameter.dense;
   fold(parameter, elements.size(), sum);
+}
+
+void GradientExchange::add_squares(std::size_t index) {
+  ParameterGradient& parameter = parameters_[index];
+  const PartRange elements = elements_of(self_, parameter);
+  const std::byte* sums = sums_[index].values.data<std::byte>() + elements.begin * parameter.element();
+  std::vector<double> own;
+  append_squares(parameter.dtype, sums, elements.size(), own);
+  parameter.squares.resize(pieces_of({0, parameter.size()}).size());
+  std::ranges::copy(own, parameter.squares.begin() + static_cast<std::ptrdiff_t>(pieces_of(elements).begin));
 }
 
 /// Where some subtrees have rows alone: row by row.
@@ -296,26 +320,77 @@ const std::byte* GradientExchange::fold(const ParameterGradient& parameter, Part
   return room;
 }
 
-void GradientExchange::write_sums(std::size_t to, net::ByteWriter& out) const {
+bool GradientExchange::has_divided() const {
+  return std::ranges::any_of(parameters_,
+                             [](const ParameterGradient& one) { return one.is_divided && one.is_dense; });
+}
+
+double GradientExchange::squares(std::size_t parameter) const {
+  const std::vector<double>& squares = parameters_[parameter].squares;
+  return std::accumulate(squares.begin(), squares.end(), 0.0);
+}
+
+/// Calls `act` with each parameter of which process `from` tells process `to` something once it has added up,
+/// and the elements that this is about.
+template <class Act>
+void GradientExchange::for_each_sum(std::size_t from, std::size_t to, const Act& act) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].is_dense || !gets(to, i)) continue;
+    const ParameterGradient& parameter = parameters_[i];
+    if (!parameter.is_dense || !gets(to, i) || !(parameter.is_divided || adds_ranges())) continue;
+    const PartRange elements = elements_of(from, parameter);
+    if (elements.size() > 0) act(i, elements);
+  }
+}
+
+void GradientExchange::write_sums(std::size_t to, net::ByteWriter& out) const {
+  for_each_sum(self_, to, [&](std::size_t i, PartRange elements) {
+    const ParameterGradient& parameter = parameters_[i];
+    if (parameter.is_divided) {
+      const PartRange pieces = pieces_of(elements);
+      const std::span own = std::span(parameter.squares).subspan(pieces.begin, pieces.size());
+      return write_elements(std::as_bytes(own).data(), own.size(), sizeof(double), out);
+    }
+    const std::byte* values = sums_[i].values.data<std::byte>() + elements.begin * parameter.element();
+    write_elements(values, elements.size(), parameter.element(), out);
+  });
+}
+
+void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
+  for_each_sum(from, self_, [&](std::size_t i, PartRange elements) {
+    ParameterGradient& parameter = parameters_[i];
+    const auto read_to = [&in](std::byte* to, std::size_t count, std::size_t element) {
+      std::memcpy(to, read_elements(in, count, element), count * element);
+    };
+    if (parameter.is_divided) {
+      const PartRange pieces = pieces_of(elements);
+      const std::span others = std::span(parameter.squares).subspan(pieces.begin, pieces.size());
+      return read_to(std::as_writable_bytes(others).data(), others.size(), sizeof(double));
+    }
+    auto* sums = sums_.values(i).mutable_data<std::byte>();
+    read_to(sums + elements.begin * parameter.element(), elements.size(), parameter.element());
+  });
+}
+
+void GradientExchange::write_updates(const std::vector<ParameterValues>& parameters,
+                                     net::ByteWriter& out) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!is_divided(i)) continue;
     const PartRange elements = elements_of(self_, parameters_[i]);
-    if (elements.size() == 0) continue;
     const std::size_t element = parameters_[i].element();
-    write_elements(sums_[i].values.data<std::byte>() + elements.begin * element, elements.size(), element,
+    write_elements(parameters[i].values.bytes().data() + elements.begin * element, elements.size(), element,
                    out);
   }
 }
 
-void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
+void GradientExchange::read_updates(std::size_t from, std::vector<ParameterValues>& parameters,
+                                    net::ByteReader& in) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].is_dense || !gets(self_, i)) continue;
+    if (!is_divided(i)) continue;
     const PartRange elements = elements_of(from, parameters_[i]);
-    if (elements.size() == 0) continue;
     const std::size_t element = parameters_[i].element();
     const std::byte* values = read_elements(in, elements.size(), element);
-    if (from == self_) continue;
-    std::memcpy(sums_.values(i).mutable_data<std::byte>() + elements.begin * element, values,
+    if (elements.size() == 0) continue;
+    std::memcpy(parameters[i].values.bytes().data() + elements.begin * element, values,
                 elements.size() * element);
   }
 }

@@ -4,7 +4,9 @@
 // Each process has whole subtrees of the tree over the parts (base/part_tree.h), and sends their sums. Of a
 // dense gradient each process gets the same elements of all subtrees, adds them up along the tree, and sends
 // the sum to all. Two processes each get all elements instead, and add up all: that is as many bytes, and one
-// round. Rows of a sparse one go to all at once, and each process adds them up by itself.
+// round. Where the parameter is divided, each process also updates the elements whose sums it has, and sends
+// their new values instead of the sums: what an optimizer does is shared like this. Rows of a sparse gradient
+// go to all at once, and each process adds them up by itself.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +17,7 @@
 
 #include "base/part_tree.h"
 #include "hiaton/run.h"
+#include "hiaton/train.h"
 #include "net/bytes.h"
 #include "net/transport.h"
 
@@ -26,19 +29,28 @@ struct SubtreeSum {
   const Gradients* sums;
 };
 
+/// The elements, of `size`, that one of the processes adds up: whole pieces of kSquaresPiece, so that no two
+/// of them add in one vector register, and each has whole pieces of the norm. Of each `group` consecutive
+/// processes only the first has any.
+PartRange elements_of_process(std::size_t process, std::size_t processes, std::size_t group,
+                              std::size_t size);
+
 /// One batch. In the order of the calls: write_early() for each other process of parameters whose sums are
 /// complete before the others, write_parts() for each of them, read_parts() of what came from each,
 /// read_early() of what had gone ahead, and take_own(), add_up(), and, where sums are exchanged, write_sums()
-/// for each other process, read_sums() of what came from each. What is written borrows the bytes of the
-/// gradients.
+/// for each other process, read_sums() of what came from each; the same of write_updates() and
+/// read_updates() once divided parameters have been updated. What is written borrows the bytes of the
+/// gradients and parameters.
 class GradientExchange {
  public:
   /// For a batch of `parts` parts, which `processes` processes share; this one is `self`. Of each `group`
   /// consecutive ones only the first has parts and adds up. Writes to `sums`, of which no row and no
   /// parameter is marked as one that may differ from zero; they must outlive this. The others get what
-  /// `holders`, by parameter, says that they hold.
+  /// `holders`, by parameter, says that they hold. `divided` says which parameters are, whose gradients are
+  /// never sparse; none where it is empty.
   GradientExchange(std::size_t parts, std::size_t processes, std::size_t self, Gradients& sums,
-                   std::size_t group = 1, std::span<const std::optional<int>> holders = {});
+                   std::size_t group = 1, std::span<const std::optional<int>> holders = {},
+                   const std::vector<bool>& divided = {});
 
   /// Whether the process gets the gradient of the parameter. Each group holds it on the same of its
   /// processes.
@@ -49,11 +61,11 @@ class GradientExchange {
   }
   /// What process `to` gets of a parameter of the one subtree of this process, ahead of the others.
   void write_early(const Gradients& sums, std::size_t parameter, std::size_t to, net::ByteWriter& out) const;
-  /// The same of a dense gradient that every process gets whole and whose elements stand in the message, from
-  /// byte kEarlyElements on: writes what stands before them.
+  /// The same of a dense gradient all of whose elements stand in the message, from byte kEarlyElements on:
+  /// writes what stands before them.
   static void begin_early_dense(std::span<std::byte> message);
   static constexpr std::size_t kEarlyElements = net::Packet::kAlignment - net::Payload::kBegin;
-  /// How many bytes write_early() sends to a process that gets all elements.
+  /// How many bytes are sent of it to a process that gets all elements.
   std::size_t early_bytes(const Gradients::Sum& sum, std::size_t parameter) const;
   /// write_early() has been called for all that get it.
   void set_early(std::size_t parameter) { is_early_[parameter] = true; }
@@ -69,11 +81,26 @@ class GradientExchange {
   void take_own(std::span<const SubtreeSum> own);
   /// Adds up what has come: the rows of sparse gradients, and the elements of this process of dense ones.
   void add_up();
+  /// Whether processes add up ranges of elements of all dense gradients, and not of the divided ones alone.
+  bool adds_ranges() const { return processes_ != 2 || group_ != 1; }
+  /// Whether the parameter is divided, and to be updated in this batch.
+  bool is_divided(std::size_t parameter) const {
+    return parameters_[parameter].is_divided && parameters_[parameter].is_dense;
+  }
+  bool has_divided() const;
   /// Whether there is a second round: some process has not added up all itself.
-  bool exchanges_sums() const { return processes_ != 2 || group_ != 1; }
-  /// The sums of the elements of this process, as far as process `to` gets them.
+  bool exchanges_sums() const { return adds_ranges() || has_divided(); }
+  /// The sums of the elements of this process, as far as process `to` gets them; of divided parameters the
+  /// sums of their squares.
   void write_sums(std::size_t to, net::ByteWriter& out) const;
   void read_sums(std::size_t from, net::ByteReader& in);
+  /// The squares of the gradient of a divided parameter, once sums have been exchanged.
+  double squares(std::size_t parameter) const;
+  /// The elements of a divided parameter that this process has the sums of.
+  PartRange own_elements(std::size_t parameter) const { return elements_of(self_, parameters_[parameter]); }
+  /// The new values of these elements.
+  void write_updates(const std::vector<ParameterValues>& parameters, net::ByteWriter& out) const;
+  void read_updates(std::size_t from, std::vector<ParameterValues>& parameters, net::ByteReader& in) const;
 
  private:
   struct Row {
@@ -88,10 +115,14 @@ class GradientExchange {
     bool is_dense = false;                ///< in any subtree
     std::vector<const std::byte*> dense;  ///< by leaf: the elements of this process; null: it is sparse there
     std::vector<Row> sparse;
+    bool is_divided = false;
+    std::vector<double> squares{};  ///< of a divided one: by piece of kSquaresPiece elements
 
+    std::size_t size() const { return rows * width; }
     std::size_t element() const { return size_of(dtype); }
   };
-  enum class Form : uint8_t { Sparse, Dense, Early };
+  /// Whole: dense, with all elements also where the receiver adds up some.
+  enum class Form : uint8_t { Sparse, Dense, Early, Whole };
   struct Leaf {
     std::size_t process;
     PartRange parts;
@@ -104,8 +135,11 @@ class GradientExchange {
   void read_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
   void add_rows(std::size_t index);
   void add_elements(std::size_t index);
+  void add_squares(std::size_t index);
   void add_mixed(const ParameterGradient& parameter, PartRange elements, std::byte* sum);
   std::size_t first_leaf(PartRange parts) const;
+  template <class Act>
+  void for_each_sum(std::size_t from, std::size_t to, const Act& act) const;
   std::byte* scratch(std::size_t leaf, std::size_t bytes);
   void fold(const ParameterGradient& parameter, std::size_t width, std::byte* sum);
   const std::byte* fold(const ParameterGradient& parameter, PartRange parts, std::size_t width,

@@ -155,8 +155,9 @@ class Trainer {
     const double loss = *computed;
     check_form(gradients_, trainee_.parameters());
     const double per_example = 1 / static_cast<double>(chosen_.size());
-    const double norm = trainee_.norm(gradients_) * per_example;
-    require_finite(loss, norm);
+    const std::vector<double> squares = trainee_.squares(gradients_);
+    require_finite(loss, squares);
+    const double norm = norm_of_squares(squares) * per_example;
     update(per_example * clip_factor(norm, settings_.optimizer.clip));
     ++progress_.step;
     progress_.epoch_loss += loss;
@@ -183,12 +184,12 @@ class Trainer {
 
   void update(double factor) {
     const Timeline::Slice slice = timeline_.slice("update");
-    optimizer_.step(trainee_.parameters(), gradients_, rate_of(progress_.step), factor, trainee_.pool());
+    trainee_.update(optimizer_, gradients_, rate_of(progress_.step), factor);
   }
 
-  void require_finite(double loss, double norm) {
-    if (std::isfinite(loss) && std::isfinite(norm)) return;
-    const std::string what = name_not_finite(loss, gradients_, trainee_.parameters());
+  void require_finite(double loss, std::span<const double> squares) {
+    if (std::isfinite(loss) && std::isfinite(norm_of_squares(squares))) return;
+    const std::string what = name_not_finite(loss, squares, trainee_.parameters());
     const char* advice = progress_.step == 0
                              ? "nothing has been learned yet: look for nan and inf in the data, and "
                                "at what the model divides by and takes roots or logarithms of"
@@ -202,7 +203,7 @@ class Trainer {
   std::string say_which_example() {
     for (const uint32_t& example : chosen_) {
       const double loss = trainee_.loss_and_gradients(std::span(&example, 1), gradients_);
-      if (std::isfinite(trainee_.norm(gradients_)) && std::isfinite(loss)) continue;
+      if (std::isfinite(norm_of_squares(trainee_.squares(gradients_))) && std::isfinite(loss)) continue;
       return fmt::format(", for {}", trainee_.place_of(example));
     }
     return "";

@@ -1,5 +1,6 @@
 #include "hiaton/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -62,14 +63,16 @@ class Step {
   }
 
   template <class T>
-  void update(std::span<T> w, const Gradient& gradient, std::size_t index, std::size_t width) {
+  void update(std::span<T> w, const Gradient& gradient, std::size_t index, std::size_t width,
+              ElementRange own) {
     const UpdateScalars<T> rounded{static_cast<T>(scalars_.learning_rate),
                                    static_cast<T>(scalars_.gradient_scale), static_cast<T>(scalars_.l2)};
     const T* g = std::get<std::span<T>>(gradient.values).data();
     const std::vector<int64_t>& rows = gradient.rows;
     if (!gradient.sparse) {
-      return run_in_ranges(pool_, w.size(), kPiece, [&](std::size_t begin, std::size_t end) {
-        update_range(w.data(), g, index, begin, end, rounded);
+      own.end = std::min(own.end, w.size());
+      return run_in_ranges(pool_, own.end - own.begin, kPiece, [&](std::size_t begin, std::size_t end) {
+        update_range(w.data(), g, index, own.begin + begin, own.begin + end, rounded);
       });
     }
     run_in_ranges(pool_, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
@@ -140,17 +143,19 @@ void Optimizer::restore(std::vector<OptimizerSlot> slots, uint64_t steps) {
 }
 
 void Optimizer::step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
-                     double learning_rate, double gradient_scale, ThreadPool* pool) {
+                     double learning_rate, double gradient_scale, ThreadPool* pool,
+                     std::span<const ElementRange> own) {
   ++steps_;
   Step step(settings_, slots_, steps_, learning_rate, gradient_scale, pool);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!parameters[i].is_here) continue;
     Numbers& values = parameters[i].values;
     const auto width = static_cast<std::size_t>(parameters[i].row_width());
+    const ElementRange elements = own.empty() ? ElementRange() : own[i];
     if (values.dtype() == DType::F32) {
-      step.update(std::span(values.floats()), gradients[i], i, width);
+      step.update(std::span(values.floats()), gradients[i], i, width, elements);
     } else {
-      step.update(std::span(values.doubles()), gradients[i], i, width);
+      step.update(std::span(values.doubles()), gradients[i], i, width, elements);
     }
   }
 }

@@ -85,14 +85,18 @@ void SharedBatches::serve() {
   });
 }
 
+std::vector<std::vector<std::byte>> SharedBatches::collect(std::span<const std::byte> own) {
+  std::vector<net::ByteWriter> out = begin_exchange();
+  if (self() != 0) out[0].borrow(own.data(), own.size());
+  std::vector<std::vector<std::byte>> brought = exchange(out);
+  brought[self()].assign(own.begin(), own.end());
+  return brought;
+}
+
 std::vector<std::byte> SharedBatches::bring(std::size_t parameter, std::span<const std::byte> own) {
   const auto holder = static_cast<std::size_t>(tables_->holders()[parameter].value_or(0));
   const std::size_t first = holder % group_;
-  std::vector<net::ByteWriter> out = begin_exchange();
-  if (self() == first) out[0].raw(own.data(), own.size());
-  std::vector<std::vector<std::byte>> brought = exchange(out);
-  if (self() == first) brought[first].assign(own.begin(), own.end());
-  return std::move(brought[first]);
+  return std::move(collect(self() == first ? own : std::span<const std::byte>())[first]);
 }
 
 std::vector<net::ByteWriter> SharedBatches::begin_exchange() {
@@ -145,17 +149,19 @@ void SharedBatches::exchange(std::span<const net::ByteWriter> out, const Read& r
   if (is_cancelled) cancelled_.store(true, std::memory_order_relaxed);  // read by this thread
 }
 
-void SharedBatches::begin_sums(std::size_t parts, Gradients& sums) {
+void SharedBatches::begin_sums(std::size_t parts, Gradients& sums, const std::vector<bool>& divided) {
   const bool is_placed = tables_ != nullptr;
   gradients_.emplace(parts, processes(), self(), sums, group_,
-                     is_placed ? std::span(tables_->holders()) : std::span<const std::optional<int>>());
+                     is_placed ? std::span(tables_->holders()) : std::span<const std::optional<int>>(),
+                     divided);
 }
 
 /// Memory in which gradients have been sent is never written again: the other process may still read it.
 void SharedBatches::make_sendable(Gradients& own) {
   sendable_.resize(own.size());
-  if (gradients_->exchanges_sums()) return;  // others get ranges of elements
+  if (gradients_->adds_ranges()) return;  // the others get ranges of elements
   const int other = 1 - transport_.self();
+  if (!transport_.shares_memory(other)) return;  // it may get a range, and more bytes would take longer
   for (std::size_t i = 0; i < own.size(); ++i) {
     const std::size_t bytes = gradients_->early_bytes(own[i], i);
     if (!own[i].dense || bytes <= kWorthSendingEarly) continue;
@@ -247,6 +253,17 @@ void SharedBatches::add_up(std::span<const SubtreeSum> own, std::vector<double>&
   }
   exchange(
       out, [&](std::size_t from, net::ByteReader& in) { gradients.read_sums(from, in); }, [] {});
+}
+
+void SharedBatches::exchange_updates(std::vector<ParameterValues>& parameters) {
+  if (!gradients_->has_divided()) return;
+  std::vector<net::ByteWriter> out = begin_round();
+  for (std::size_t to = 0; to < out.size(); ++to) {
+    if (to != self()) gradients_->write_updates(parameters, out[to]);
+  }
+  exchange(
+      out, [&](std::size_t from, net::ByteReader& in) { gradients_->read_updates(from, parameters, in); },
+      [] {});
 }
 
 std::vector<double> SharedBatches::gather(std::span<const double> own) {

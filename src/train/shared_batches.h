@@ -77,6 +77,8 @@ class SharedBatches {
   void serve();
   /// Returns when all processes are here, and answers until then.
   void meet() { gather({}); }
+  /// Sends what each process has to process 0, which gets it by process; the others get nothing.
+  std::vector<std::vector<std::byte>> collect(std::span<const std::byte> own);
   /// Sends the state of the parameter from the first process that holds it to process 0, which gets it here;
   /// the others give and get nothing.
   std::vector<std::byte> bring(std::size_t parameter, std::span<const std::byte> own);
@@ -85,8 +87,9 @@ class SharedBatches {
   /// place of the training, so that all end together.
   const std::atomic<bool>& cancelled() const { return cancelled_; }
 
-  /// Begins to add up the gradients of a batch of `parts` parts to `sums`, in which nothing is marked.
-  void begin_sums(std::size_t parts, Gradients& sums);
+  /// Begins to add up the gradients of a batch of `parts` parts to `sums`, in which nothing is marked. Of
+  /// parameters that are `divided` each process gets the sums of some elements, and updates these.
+  void begin_sums(std::size_t parts, Gradients& sums, const std::vector<bool>& divided = {});
   /// Puts large gradients of the first subtree that this process computes into memory that nobody reads and
   /// that they can be sent from without being copied, as far as they were dense in the batch before. By the
   /// marks of that one they are still to be cleared.
@@ -97,6 +100,10 @@ class SharedBatches {
   /// Adds up what all have computed, this process `own`. `losses` are those of the trees of this process, and
   /// become those of all, process by process.
   void add_up(std::span<const SubtreeSum> own, std::vector<double>& losses);
+  /// What add_up() has found of divided parameters.
+  const GradientExchange& sums() const { return *gradients_; }
+  /// Once the own elements of divided parameters are updated: gives them to the others, and takes theirs.
+  void exchange_updates(std::vector<ParameterValues>& parameters);
 
   /// The numbers of all processes, process by process.
   std::vector<double> gather(std::span<const double> own);

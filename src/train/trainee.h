@@ -13,10 +13,6 @@
 #include "hiaton/train.h"
 #include "train/gradient.h"
 
-namespace hiaton {
-class ThreadPool;
-}
-
 namespace hiaton::train {
 
 /// A model together with the examples that it learns from, and perhaps others that it is evaluated on.
@@ -32,8 +28,6 @@ class Trainee {
   virtual void bring_all(Optimizer& /*optimizer*/) {}
   /// Lets go of what other processes hold.
   virtual void keep_own(Optimizer& /*optimizer*/) {}
-  /// Threads that may also do what is to be done between two steps; null: none.
-  virtual ThreadPool* pool() { return nullptr; }
   /// Called before each loss_and_gradients with the number of the step, from 0: a model with dropout draws
   /// its random numbers from it and its own seed, and so draws the same ones when training is resumed.
   virtual void begin_step(uint64_t /*step*/) {}
@@ -48,8 +42,15 @@ class Trainee {
   virtual uint64_t fingerprint() const = 0;
   /// The sum of the losses of these examples; `gradients` get the gradient of that sum.
   virtual double loss_and_gradients(std::span<const uint32_t> examples, std::span<Gradient> gradients) = 0;
-  /// The norm of these gradients, which is the same in all processes that share them.
-  virtual double norm(std::span<const Gradient> gradients) { return norm_of(gradients, parameters()); }
+  /// The squares of these gradients, by parameter, which are the same in all processes that share them.
+  virtual std::vector<double> squares(std::span<const Gradient> gradients) {
+    return squares_of(gradients, parameters());
+  }
+  /// As Optimizer::step with the parameters. All processes that share the gradients call it.
+  virtual void update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
+                      double gradient_scale) {
+    optimizer.step(parameters(), gradients, learning_rate, gradient_scale);
+  }
   /// In messages: "the tree in line 3 of the data".
   virtual std::string place_of(uint32_t example) const = 0;
 

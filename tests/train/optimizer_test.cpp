@@ -221,13 +221,13 @@ TEST(GradientTest, NamesTheFirstThatIsNotFinite) {
   const Given first({1, 2});
   Given second(std::vector<float>(9));
   const std::vector<Gradient> gradients = {first, second};
-  EXPECT_EQ(first_not_finite(gradients, two), "");
+  EXPECT_EQ(first_not_finite(squares_of(gradients, two), two), "");
   for (const std::size_t place : {0u, 8u}) {
     for (const float bad :
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
       second.memory.assign(9, 0);
       second.memory[place] = bad;
-      EXPECT_EQ(first_not_finite(gradients, two), "b");
+      EXPECT_EQ(first_not_finite(squares_of(gradients, two), two), "b");
       EXPECT_FALSE(std::isfinite(norm_of(gradients, two)));
     }
   }

@@ -12,12 +12,24 @@
 
 namespace hiaton::train {
 
+/// What a process has of a batch.
 struct StepResult {
   double loss = 0;
+  std::vector<double> squares{};
   std::vector<bool> sparse{};
+  std::vector<std::size_t> begins{};  ///< by parameter: which element of its gradient stands first
   std::vector<std::vector<float>> gradients{};
 
   friend bool operator==(const StepResult&, const StepResult&) = default;
+  /// Whether it has the bits of a result that has all elements.
+  bool is_part_of(const StepResult& whole) const {
+    if (loss != whole.loss || squares != whole.squares || sparse != whole.sparse) return false;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      const std::span all(whole.gradients[i]);
+      if (!std::ranges::equal(gradients[i], all.subspan(begins[i], gradients[i].size()))) return false;
+    }
+    return true;
+  }
 };
 
 class TreeModel {
@@ -39,9 +51,15 @@ class TreeModel {
     std::vector<Gradient> gradients(runner_.parameters().size());
     trainee.begin_step(number);
     StepResult done{trainee.loss_and_gradients(all, gradients)};
-    for (const Gradient& gradient : gradients) {
-      done.sparse.push_back(gradient.sparse);
-      done.gradients.push_back(elements_of(gradient, runner_.parameters()[done.gradients.size()]));
+    done.squares = trainee.squares(gradients);
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      const std::vector<float> elements = elements_of(gradients[i], runner_.parameters()[i]);
+      const ElementRange own = runner_.own_elements(i);
+      done.sparse.push_back(gradients[i].sparse);
+      done.begins.push_back(own.begin);
+      done.gradients.emplace_back(
+          elements.begin() + static_cast<std::ptrdiff_t>(own.begin),
+          elements.begin() + static_cast<std::ptrdiff_t>(std::min(own.end, elements.size())));
     }
     return done;
   }

@@ -1,0 +1,130 @@
+// Who of several processes has and updates what: the elements of large parameters, and those that are placed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "hiaton/error.h"
+#include "train/batch_runner.h"
+#include "train/shared_batches.h"
+#include "train/timeline.h"
+
+namespace hiaton::train {
+
+/// Large ones whose gradients are never sparse: of few elements the time to update them is less than that of
+/// a message.
+void BatchRunner::divide_parameters(const SharedBatches& sharing) {
+  constexpr int64_t kLeastDivided = 4096;
+  divided_.clear();
+  if (sharing.is_dealt() || sharing.group() > 1 || sharing.processes() == 1) return;
+  for (const ParameterValues& parameter : parameters_)
+    divided_.push_back(parameter.row_count() * parameter.row_width() >= kLeastDivided);
+  for (const graph::Node& node : model_.training_program().graph().nodes()) {
+    if (node.kind == graph::NodeKind::Accumulate &&
+        static_cast<Accumulation>(node.attributes[0]) == Accumulation::Rows)
+      divided_[static_cast<std::size_t>(node.parameter)] = false;
+  }
+}
+
+bool BatchRunner::is_divided(std::size_t parameter) const {
+  return !divided_.empty() && divided_[parameter] && sharing_->sums().is_divided(parameter);
+}
+
+std::vector<double> BatchRunner::squares(std::span<const Gradient> gradients) {
+  std::vector<double> squares;
+  const bool computes = sharing_ == nullptr || sharing_->computes();
+  for (std::size_t i = 0; computes && i < gradients.size(); ++i) {
+    squares.push_back(is_divided(i) ? sharing_->sums().squares(i) : squares_of(gradients[i], parameters_[i]));
+  }
+  if (sharing_ == nullptr || sharing_->tables() == nullptr) return squares;
+  squares = sharing_->gather(squares);
+  squares.resize(gradients.size());
+  return squares;
+}
+
+ElementRange BatchRunner::own_elements(std::size_t parameter) const {
+  if (!is_divided(parameter)) return {};
+  const PartRange elements = sharing_->sums().own_elements(parameter);
+  return {elements.begin, elements.end};
+}
+
+void BatchRunner::update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
+                         double gradient_scale) {
+  std::vector<ElementRange> own;
+  for (std::size_t i = 0; i < gradients.size(); ++i) own.push_back(own_elements(i));
+  optimizer.step(parameters(), gradients, learning_rate, gradient_scale, pool_, own);
+  if (divided_.empty()) return;
+  const Timeline::Slice slice = Timeline(run_.trace).slice("exchange of updates");
+  sharing_->exchange_updates(parameters_);
+}
+
+void BatchRunner::keep_own(Optimizer* optimizer) {
+  if (sharing_ == nullptr || sharing_->tables() == nullptr) return;
+  values_.clear();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    ParameterValues& parameter = parameters_[i];
+    parameter.is_here = sharing_->tables()->is_here(i);
+    if (parameter.is_here) continue;
+    const DType dtype = parameter.values.dtype();
+    parameter.values = Numbers(dtype, 0);
+    if (optimizer == nullptr) continue;
+    for (std::size_t slot = 0; slot < optimizer->slots().size(); ++slot)
+      optimizer->slot_values(slot, i) = Numbers(dtype, 0);
+  }
+}
+
+void BatchRunner::bring_all(Optimizer& optimizer) {
+  for (std::size_t i = 0; i < divided_.size(); ++i) {
+    if (divided_[i]) bring_divided(optimizer, i);
+  }
+  if (sharing_ == nullptr || sharing_->tables() == nullptr) return;
+  values_.clear();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (sharing_->tables()->holders()[i]) bring_placed(optimizer, i);
+  }
+}
+
+/// The state of the elements that the others update.
+void BatchRunner::bring_divided(Optimizer& optimizer, std::size_t parameter) {
+  const std::size_t element = size_of(parameters_[parameter].values.dtype());
+  const std::size_t size = parameters_[parameter].values.size();
+  for (std::size_t slot = 0; slot < optimizer.slots().size(); ++slot) {
+    const std::span<std::byte> state = optimizer.slot_values(slot, parameter).bytes();
+    const auto part_of = [&](std::size_t process) {
+      const PartRange range = elements_of_process(process, sharing_->processes(), 1, size);
+      return state.subspan(range.begin * element, range.size() * element);
+    };
+    const std::vector<std::vector<std::byte>> brought = sharing_->collect(part_of(sharing_->self()));
+    for (std::size_t process = 1; sharing_->self() == 0 && process < brought.size(); ++process) {
+      const std::span<std::byte> part = part_of(process);
+      if (brought[process].size() != part.size())
+        throw ProgramError(fmt::format("expected {} bytes of the state of '{}', found {}", part.size(),
+                                       parameters_[parameter].name, brought[process].size()));
+      std::ranges::copy(brought[process], part.begin());
+    }
+  }
+}
+
+void BatchRunner::bring_placed(Optimizer& optimizer, std::size_t index) {
+  ParameterValues& parameter = parameters_[index];
+  const auto size = static_cast<std::size_t>(parameter.row_count() * parameter.row_width());
+  std::vector<Numbers*> state{&parameter.values};
+  for (std::size_t slot = 0; slot < optimizer.slots().size(); ++slot)
+    state.push_back(&optimizer.slot_values(slot, index));
+  std::vector<std::byte> own;
+  for (const Numbers* numbers : state)
+    own.insert(own.end(), std::as_const(*numbers).bytes().begin(), std::as_const(*numbers).bytes().end());
+  const std::vector<std::byte> brought = sharing_->bring(index, own);
+  if (sharing_->self() != 0 || parameter.is_here) return;
+  const std::size_t each = size * size_of(parameter.values.dtype());
+  if (brought.size() != each * state.size())
+    throw ProgramError(fmt::format("expected {} bytes of '{}' and its state, found {}", each * state.size(),
+                                   parameter.name, brought.size()));
+  for (std::size_t k = 0; k < state.size(); ++k) {
+    *state[k] = Numbers(parameter.values.dtype(), size);
+    if (each > 0) std::memcpy(state[k]->bytes().data(), brought.data() + k * each, each);
+  }
+}
+
+}  // namespace hiaton::train
