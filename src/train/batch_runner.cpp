@@ -121,10 +121,10 @@ void BatchRunner::share(SharedBatches& sharing) {
     if (sharing.self() == 0) throw;
     problem = std::current_exception();
   }
-  if (!sharing.is_dealt()) sharing.meet();
+  const bool share_memory = !sharing.is_dealt() && sharing.share_memory();
   if (problem != nullptr) std::rethrow_exception(problem);
   sharing_ = &sharing;
-  divide_parameters(sharing);
+  divide_parameters(sharing, share_memory);
   part_sums_.clear();
 }
 

@@ -13,11 +13,13 @@
 namespace hiaton::train {
 
 /// Large ones whose gradients are never sparse: of few elements the time to update them is less than that of
-/// a message.
-void BatchRunner::divide_parameters(const SharedBatches& sharing) {
+/// a message. Two processes on two machines exchange all sums in one round, most of it while they compute;
+/// new values would wait for the network.
+void BatchRunner::divide_parameters(const SharedBatches& sharing, bool share_memory) {
   constexpr int64_t kLeastDivided = 4096;
   divided_.clear();
   if (sharing.is_dealt() || sharing.group() > 1 || sharing.processes() == 1) return;
+  if (sharing.processes() == 2 && !share_memory) return;
   for (const ParameterValues& parameter : parameters_)
     divided_.push_back(parameter.row_count() * parameter.row_width() >= kLeastDivided);
   for (const graph::Node& node : model_.training_program().graph().nodes()) {

@@ -85,6 +85,14 @@ void SharedBatches::serve() {
   });
 }
 
+bool SharedBatches::share_memory() {
+  double shares = 1;
+  for (int other = 0; other < transport_.size(); ++other) {
+    if (other != transport_.self() && !transport_.shares_memory(other)) shares = 0;
+  }
+  return std::ranges::all_of(gather({&shares, 1}), [](double one) { return one != 0; });
+}
+
 std::vector<std::vector<std::byte>> SharedBatches::collect(std::span<const std::byte> own) {
   std::vector<net::ByteWriter> out = begin_exchange();
   if (self() != 0) out[0].borrow(own.data(), own.size());
