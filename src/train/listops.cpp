@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 #include <memory_resource>
-#include <unordered_map>
+#include <span>
 #include <unordered_set>
 
 #include "hiaton/error.h"
@@ -28,16 +28,17 @@ constexpr int kDrawsForANewOfAValue = 50;
 /// One in so many operands, besides the one that reaches the depth, is an operation.
 constexpr uint32_t kOperandsPerOperation = 4;
 
-using Evaluate = int32_t (*)(std::vector<int32_t>& operands);
+/// May change the order of the operands.
+using Evaluate = int32_t (*)(std::span<int32_t> operands);
 
-int32_t median(std::vector<int32_t>& operands) {
+int32_t median(std::span<int32_t> operands) {
   std::sort(operands.begin(), operands.end());
   const std::size_t middle = operands.size() / 2;
   // The median of an even number of operands is the mean of the middle two, rounded down.
   return operands.size() % 2 == 1 ? operands[middle] : (operands[middle - 1] + operands[middle]) / 2;
 }
 
-int32_t sum_modulo_ten(std::vector<int32_t>& operands) {
+int32_t sum_modulo_ten(std::span<int32_t> operands) {
   int64_t sum = 0;
   for (const int32_t operand : operands) sum += operand;
   return static_cast<int32_t>(sum % kDigits);
@@ -49,10 +50,8 @@ struct Operator {
 };
 
 constexpr std::array<Operator, 4> kOperators = {{
-    {"MAX",
-     [](std::vector<int32_t>& operands) { return *std::max_element(operands.begin(), operands.end()); }},
-    {"MIN",
-     [](std::vector<int32_t>& operands) { return *std::min_element(operands.begin(), operands.end()); }},
+    {"MAX", [](std::span<int32_t> operands) { return *std::max_element(operands.begin(), operands.end()); }},
+    {"MIN", [](std::span<int32_t> operands) { return *std::min_element(operands.begin(), operands.end()); }},
     {"MED", median},
     {"SM", sum_modulo_ten},
 }};
@@ -144,9 +143,9 @@ class Generator {
     values_.clear();
     for (auto term = expression_.rbegin(); term != expression_.rend(); ++term) {
       if (term->op != nullptr) {
-        operands_.assign(values_.end() - term->arity, values_.end());
-        values_.resize(values_.size() - operands_.size());
-        term->value = term->op->evaluate(operands_);
+        const std::size_t first = values_.size() - static_cast<std::size_t>(term->arity);
+        term->value = term->op->evaluate(std::span(values_).subspan(first));
+        values_.resize(first);
       }
       values_.push_back(term->value);
     }
@@ -179,7 +178,6 @@ class Generator {
   std::pmr::string key_;       ///< of expression_
   std::vector<int32_t> open_;  ///< depths of the operands still to draw
   std::vector<int32_t> values_;
-  std::vector<int32_t> operands_;
 };
 
 /// Expressions as binary trees in a Treebank.
@@ -190,7 +188,7 @@ class Binarizer {
     open_.clear();
     for (const Term& term : expression) {
       if (term.op == nullptr) {
-        push({.label = term.value, .word = word(std::to_string(term.value))});
+        push({.label = term.value, .word = word(static_cast<std::size_t>(term.value))});
         close_finished();
       } else {
         open_operation(term);
@@ -212,7 +210,7 @@ class Binarizer {
       open_.push_back(static_cast<int32_t>(nodes_.size()));
       push({.label = i == 0 ? term.value : Node::kNone, .child_count = 2});
     }
-    push({.word = word(std::string(term.op->name))});
+    push({.word = word(kDigits + static_cast<std::size_t>(term.op - kOperators.data()))});
   }
 
   /// An operand is the last child of the innermost node, and may end an operation that is an operand itself.
@@ -230,15 +228,25 @@ class Binarizer {
     nodes_.push_back(node);
   }
 
-  int32_t word(const std::string& text) {
-    const auto [entry, is_new] = words_.try_emplace(text, static_cast<int32_t>(words_.size()));
-    if (is_new) trees_.words.push_back(text);
-    return entry->second;
+  /// That of a digit, or of the operator of a number behind the digits.
+  int32_t word(std::size_t symbol) {
+    int32_t& word = words_[symbol];
+    if (word == kNew) {
+      word = static_cast<int32_t>(trees_.words.size());
+      trees_.words.push_back(symbol < kDigits ? std::to_string(symbol)
+                                              : std::string(kOperators[symbol - kDigits].name));
+    }
+    return word;
   }
 
   Treebank trees_;
   std::size_t forgotten_ = 0;
-  std::unordered_map<std::string, int32_t> words_;
+  static constexpr int32_t kNew = -1;  ///< was not met yet
+  std::array<int32_t, kDigits + kOperators.size()> words_ = [] {
+    std::array<int32_t, kDigits + kOperators.size()> none{};
+    none.fill(kNew);
+    return none;
+  }();
   std::vector<Node> nodes_;
   std::vector<int32_t> open_;  ///< nodes whose last child is still to come, innermost last
 };

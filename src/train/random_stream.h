@@ -39,11 +39,12 @@ class Random {
 
   /// Uniform over 0 to count - 1, without bias. `count` > 0.
   uint32_t below(uint32_t count) {
-    const uint32_t biased = (std::numeric_limits<uint32_t>::max() - count + 1) % count;  // 2^32 mod count
-    uint64_t product = 0;
-    do {
-      product = (next() >> 32) * count;  // Lemire: the high half is uniform unless the low half is too small
-    } while (static_cast<uint32_t>(product) < biased);
+    // Lemire: the high half is uniform unless the low half is below 2^32 mod count.
+    uint64_t product = (next() >> 32) * count;
+    if (static_cast<uint32_t>(product) < count) {
+      const uint32_t biased = (std::numeric_limits<uint32_t>::max() - count + 1) % count;
+      while (static_cast<uint32_t>(product) < biased) product = (next() >> 32) * count;
+    }
     return static_cast<uint32_t>(product >> 32);
   }
 
