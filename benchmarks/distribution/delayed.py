@@ -3,7 +3,6 @@ takes as long as one between machines."""
 
 import contextlib
 import json
-import pathlib
 
 from contenders import Run, measure
 from gains import HEADERS, cells, gain
@@ -25,20 +24,17 @@ def measure_delayed(processes, programs, rounds, scratch):
 
 def delayed_rows(processes, program, rounds, scratch):
     """All columns take turns, so that the lines of both delays stand beside the same runs of one process."""
-    with contextlib.ExitStack() as lines:
-        columns = {"1": lambda: processes.run(program), "pair": lambda: processes.side_by_side(program)}
-        for round_trip in BARS:
-            directory = pathlib.Path(scratch) / f"line_{round_trip}"
-            directory.mkdir(exist_ok=True)
-            networks = lines.enter_context(contextlib.closing(TwoNetworks(directory, delay_s=round_trip / 2)))
-            columns[round_trip] = lambda networks=networks: run_over(networks, processes, program)
-        seconds = measure(columns, rounds, program.label())
+    columns = {"1": lambda: processes.run(program), "pair": lambda: processes.side_by_side(program)}
+    for round_trip in BARS:
+        columns[round_trip] = lambda round_trip=round_trip: run_over_a_line(processes, program, round_trip, scratch)
+    seconds = measure(columns, rounds, program.label())
     return [{"program": program.label(), "round trip": round_trip, **gain(seconds, bar, two=round_trip)}
             for round_trip, bar in BARS.items()]
 
 
-def run_over(networks, processes, program):
-    return Run(json.loads(run_on(networks, processes.words(program, HOSTS), processes.variables)))
+def run_over_a_line(processes, program, round_trip, scratch):
+    with contextlib.closing(TwoNetworks(scratch, delay_s=round_trip / 2)) as networks:
+        return Run(json.loads(run_on(networks, processes.words(program, HOSTS), processes.variables)))
 
 
 def table(rows):
