@@ -42,6 +42,14 @@ def show_bytes(value):
             return f"{value / factor:.3g} {unit}"
 
 
+def show_count(value):
+    return f"{value:,.0f}"
+
+
+def missed(clears):
+    return "" if clears else "missed"
+
+
 def print_table(headers, rows, markdown):
     cells = [headers, *rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]

@@ -12,8 +12,9 @@ import subprocess
 import time
 
 from contenders import ROOT, TIMEOUT_S, measure, wall_seconds
-from printing import ratio, show_ratio, show_time
-from two_hosts import HOSTS, two_hosts
+from gains import HEADERS, cells, gain
+from printing import missed, show_ratio, show_time
+from two_hosts import HOSTS, run_on, two_hosts
 
 PREDICT_BAR = 1.9 / 2   # of what two runs side by side get done: 1.9 where the second core is free
 ONE_TREE_BAR = 1.7 / 2
@@ -112,7 +113,7 @@ class Learning:
         speed = statistics.median(here / there for here, there in zip(seconds["here"], seconds["there"]))
         return {"what": f"train, TreeLSTM {self.sizes.width}, 25 trees", "here": statistics.median(seconds["here"]),
                 "there": statistics.median(seconds["there"]), "speed": speed, "bar": TABLE_BAR,
-                "missed": "" if speed >= TABLE_BAR else "missed"}
+                "missed": missed(speed >= TABLE_BAR)}
 
     def exchange_rows(self, rounds):
         """What of the steps is the exchange of gradients: from when the last process begins it. What the others wait for that one
@@ -127,7 +128,7 @@ class Learning:
         if hosts is None:
             return rows, why
         try:
-            over_tcp = lambda: hosts.run(self.train_words("traced", self.sizes.train_trees, 50, *options, HOSTS), self.variables)
+            over_tcp = lambda: run_on(hosts, self.train_words("traced", self.sizes.train_trees, 50, *options, HOSTS), self.variables)
             rows.append(exchange_row("TCP", EXCHANGE_OVER_TCP_BAR, over_tcp, trace, rounds))
         finally:
             hosts.close()
@@ -138,7 +139,7 @@ class Learning:
             return []
         rows = [("a process killed: until it is named", self.seconds_until_named(), KILLED_BAR_S),
                 ("--restart: until training goes on", self.seconds_until_restarted(), RESTART_BAR_S)]
-        return [{"what": what, "seconds": seconds, "bar": bar, "missed": "" if seconds <= bar else "missed"}
+        return [{"what": what, "seconds": seconds, "bar": bar, "missed": missed(seconds <= bar)}
                 for what, seconds, bar in rows]
 
     def seconds_until_named(self):
@@ -172,12 +173,7 @@ class Learning:
 
 def row(label, seconds, bar):
     """By column, how long the same work took in one process, in two together, and in two side by side."""
-    speedups = [one / two for one, two in zip(seconds["1"], seconds["2"])]
-    capacities = [one / pair for one, pair in zip(seconds["1"], seconds["pair"])]
-    share = ratio(speedups, capacities)
-    return {"what": label, "1 process": statistics.median(seconds["1"]), "2 processes": statistics.median(seconds["2"]),
-            "speedup": statistics.median(speedups), "side by side": statistics.median(capacities), "share": share,
-            "bar": bar, "missed": "" if share >= bar else "missed"}
+    return {"what": label, **gain(seconds, bar, runs=1)}
 
 
 def exchange_row(way, bar, train, trace, rounds):
@@ -188,7 +184,7 @@ def exchange_row(way, bar, train, trace, rounds):
         shares.append(exchanged)
         waits.append(waited)
     share = statistics.median(shares)
-    return {"way": way, "share": share, "waiting": statistics.median(waits), "bar": bar, "missed": "" if share <= bar else "missed"}
+    return {"way": way, "share": share, "waiting": statistics.median(waits), "bar": bar, "missed": missed(share <= bar)}
 
 
 def exchanges_in(events):
@@ -242,9 +238,8 @@ def kill_process(command, number):
 def table(name, rows):
     """The headers and the rows of a part of the report."""
     if name == "learning":
-        return (["learning", "1 process", "2 processes", "speedup", "side by side", "share", "bar", ""],
-                [[row["what"], show_time(row["1 process"]), show_time(row["2 processes"]), show_ratio(row["speedup"]),
-                  show_ratio(row["side by side"]), show_ratio(row["share"]), f"{row['bar']:.3f}", row["missed"]] for row in rows])
+        return (["learning", *HEADERS, "bar", ""],
+                [[row["what"], *cells(row), f"{row['bar']:.3f}", row["missed"]] for row in rows])
     if name == "exchange":
         return (["exchange of gradients", "share of a step", "bar", "waiting for the other process", ""],
                 [[f"not hidden behind work, {row['way']}", f"{row['share']:.1%}", f"{row['bar']:.0%}", f"{row['waiting']:.1%}", row["missed"]]

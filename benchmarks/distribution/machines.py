@@ -5,16 +5,21 @@ import os
 import pathlib
 import shutil
 import statistics
+import subprocess
 
-from contenders import ROOT, Run, measure, run_json
+from contenders import ROOT, TIMEOUT_S, Run, measure, run_json
+from learning import Timed
+from printing import missed, ratio, show_ratio, show_time
 
 SHARE = 0.2
 PERIOD_US = 10_000
 COUNTS = (1, 4, 8)
 BARS = {4: 0.95, 8: 0.90}  # of linear
+PEER_BAR = 0.05            # less than the speed-up of the peer, at most
+BATCH = 25                 # trees a process
 
-# Enters the control group of its number, and becomes the command.
-ENTER = 'echo $$ > "$0/machine_${OMPI_COMM_WORLD_RANK:-0}/cgroup.procs" && exec "$@"'
+# Enters the control group of its number in the launch, without a launcher the one named, and becomes the command.
+ENTER = 'group="$0/machine_${OMPI_COMM_WORLD_RANK:-$1}" && shift && echo $$ > "$group/cgroup.procs" && exec "$@"'
 
 
 class Machines:
@@ -52,30 +57,88 @@ class Machines:
         for group in [*self.root.glob("machine_*"), self.root]:
             group.rmdir()
 
-    def run(self, program, count):
-        words = ["sh", "-c", ENTER, str(self.root), *self.processes.words(program)]
-        if count > 1:
-            words = [*self.processes.under_launcher(count), *words]
-        return Run(run_json(words, variables=self.processes.variables))
+    def on(self, number, words):
+        """The command on the machine of this number alone."""
+        return ["sh", "-c", ENTER, str(self.root), str(number), *map(str, words)]
 
-    def row(self, program, rounds):
-        """A machine waits for its turn of two in ten milliseconds, so times are compared, not shares of cores."""
-        seconds = measure({str(count): (lambda count=count: self.run(program, count)) for count in COUNTS}, rounds, program.label())
-        speedups = {count: statistics.median(one / many for one, many in zip(seconds["1"], seconds[str(count)])) for count in BARS}
-        missed = any(speedups[count] < bar * count for count, bar in BARS.items())
-        return {"program": program.label(), "1 machine": statistics.median(seconds["1"]),
-                "speedups": {str(count): speedup for count, speedup in speedups.items()},
-                "bars": {str(count): bar * count for count, bar in BARS.items()}, "missed": "missed" if missed else ""}
+    def on_several(self, count, words):
+        """The command as a process on each of so many machines."""
+        return self.on(0, words) if count == 1 else [*self.processes.under_launcher(count), *self.on(0, words)]
+
+    def run(self, words, count):
+        return Run(run_json(self.on_several(count, words), variables=self.processes.variables))
+
+    def train(self, learning, trees, count):
+        words = learning.train_words("machines", trees, BATCH * count)
+        subprocess.run(self.on_several(count, words), cwd=ROOT, env=self.processes.variables, check=True, capture_output=True,
+                       timeout=TIMEOUT_S)
+        return Timed(learning.trained_seconds("machines"))
+
+    def train_side_by_side(self, learning, trees):
+        """The slowest of as many trainings of one process as there are machines."""
+        names = [f"machine_{number}" for number in range(max(COUNTS))]
+        commands = [self.on(number, learning.train_words(name, trees, BATCH)) for number, name in enumerate(names)]
+        return learning.side_by_side(commands, lambda _: max(map(learning.trained_seconds, names)))
 
 
-def measure_machines(processes, programs, rounds):
-    """The rows, and why there are none."""
+def program_row(machines, program, rounds):
+    """A machine waits for its turn of two in ten milliseconds, so times are compared, not shares of cores."""
+    words = machines.processes.words(program)
+    seconds = measure({str(count): (lambda count=count: machines.run(words, count)) for count in COUNTS}, rounds, program.label())
+    return {"program": program.label(), **speedups_of(seconds)}
+
+
+def train_row(machines, learning, trees, rounds):
+    """The same trees for all, in batches that grow with the number of machines."""
+    label = f"train, TreeLSTM {learning.sizes.width}, {BATCH} trees a process"
+    columns = {str(count): (lambda count=count: machines.train(learning, trees, count)) for count in COUNTS}
+    columns["side by side"] = lambda: machines.train_side_by_side(learning, trees)
+    seconds = measure(columns, rounds, label)
+    return {"program": label, **speedups_of(seconds),
+            "side by side": max(COUNTS) * ratio(seconds["1"], seconds["side by side"])}
+
+
+def peer_row(machines, program, peer, rounds):
+    """A program and the command of a peer of it, which prints the same."""
+    most = max(COUNTS)
+    ours = machines.processes.words(program)
+    columns = {"ours, 1": (ours, 1), "peer, 1": (peer, 1), "ours, all": (ours, most), "peer, all": (peer, most)}
+    seconds = measure({name: (lambda words=words, count=count: machines.run(words, count)) for name, (words, count) in columns.items()},
+                      rounds, program.label())
+    speedup, of_peer = ratio(seconds["ours, 1"], seconds["ours, all"]), ratio(seconds["peer, 1"], seconds["peer, all"])
+    return {"program": program.label(), "1 machine": statistics.median(seconds["ours, 1"]),
+            "1 machine, peer": statistics.median(seconds["peer, 1"]), "speedup": speedup, "speedup of the peer": of_peer,
+            "bar": of_peer - PEER_BAR, "missed": missed(speedup >= of_peer - PEER_BAR)}
+
+
+def speedups_of(seconds):
+    speedups = {count: ratio(seconds["1"], seconds[str(count)]) for count in BARS}
+    return {"1 machine": statistics.median(seconds["1"]), "speedups": {str(count): speedup for count, speedup in speedups.items()},
+            "bars": {str(count): bar * count for count, bar in BARS.items()},
+            "missed": missed(all(speedups[count] >= bar * count for count, bar in BARS.items()))}
+
+
+def measure_machines(processes, measure_rows):
+    """The rows that this measures with the machines, and why there are none."""
     if processes.launcher is None:
         return [], "machines of 20 %: skipped, there is no mpirun.openmpi"
     if shutil.which("sh") is None:
         return [], "machines of 20 %: skipped, there is no sh"
     try:
         with Machines(processes) as machines:
-            return [machines.row(program, rounds) for program in programs], ""
+            return measure_rows(machines), ""
     except OSError as error:
         return [], f"machines of 20 %: skipped, this machine refuses control groups ({error})"
+
+
+def table(name, rows):
+    """The headers and the rows of a part of the report."""
+    if name == "peer on machines":
+        return (["machines of 20 %, beside C++ with MPI", "1 machine", "of the peer", "8 machines", "of the peer", "bar", ""],
+                [[row["program"], show_time(row["1 machine"]), show_time(row["1 machine, peer"]), show_ratio(row["speedup"]),
+                  show_ratio(row["speedup of the peer"]), show_ratio(row["bar"]), row["missed"]] for row in rows])
+    trains = name == "training on machines"
+    return (["machines of 20 %", "1 machine", "4 machines", "bar", "8 machines", "bar", *(["8 side by side"] if trains else []), ""],
+            [[row["program"], show_time(row["1 machine"]), show_ratio(row["speedups"]["4"]), show_ratio(row["bars"]["4"]),
+              show_ratio(row["speedups"]["8"]), show_ratio(row["bars"]["8"]),
+              *([show_ratio(row["side by side"])] if trains else []), row["missed"]] for row in rows])

@@ -28,11 +28,14 @@ class TwoHosts(TwoNetworks):
             for words in (["link", "set", "lo", "up"], ["addr", "add", f"{ADDRESSES[host]}/24", "dev", end], ["link", "set", end, "up"]):
                 run(*self.enter(host), "ip", *words)
 
-    def run(self, words, variables):
-        running = self.start(words, variables, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        _, said = running.communicate(timeout=TIMEOUT_S)
-        if running.returncode != 0:
-            raise SystemExit(f"{' '.join(words)} failed: {said}")
+
+def run_on(networks, words, variables):
+    """Runs a command in the first of two networks, and returns what it prints."""
+    running = networks.start(words, variables, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    printed, said = running.communicate(timeout=TIMEOUT_S)
+    if running.returncode != 0:
+        raise SystemExit(f"{' '.join(words)} failed: {said}")
+    return printed
 
 
 def two_hosts(scratch):

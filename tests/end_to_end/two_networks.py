@@ -91,9 +91,9 @@ class TwoNetworks:
         script = f"hostname network{number} && echo ready && exec sleep 600"
         holder = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", script], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True)
-        self.holders.append(holder)
         if holder.stdout.readline() != "ready\n":
             raise OSError(holder.communicate()[1].strip() or "no network namespace")
+        self.holders.append(holder)
 
     def add_device(self, number, address):
         device = os.open("/dev/net/tun", os.O_RDWR)
