@@ -33,7 +33,7 @@ class InProcessLink : public Link {
   int self() const override { return self_; }
   int size() const override { return static_cast<int>(boxes_->size()); }
   std::string host(int /*process*/) const override { return name_of_this_machine(); }
-  bool shares_memory(int /*to*/) const override { return true; }
+  bool is_near(int /*process*/) const override { return true; }
   void send(int to, Packet packet) override {
     Mailbox& box = box_of(to);
     {

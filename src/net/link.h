@@ -86,9 +86,9 @@ class Link {
   virtual int self() const = 0;
   virtual int size() const = 0;
   virtual std::string host(int process) const = 0;
-  /// Whether another process reads packets that this one has written where they stand, as far as there is
-  /// room for them.
-  virtual bool shares_memory(int /*to*/) const { return false; }
+  /// Whether another process answers within microseconds: it reads packets of this one where they stand, and
+  /// each process of the machine has a processor of its own.
+  virtual bool is_near(int /*process*/) const { return false; }
   /// Memory for a packet to another process, of more than kPacketBytes: where both share memory, a packet in
   /// it crosses without being copied.
   virtual Packet large_packet(int /*to*/, std::size_t bytes) { return Packet(bytes); }

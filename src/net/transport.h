@@ -101,6 +101,8 @@ class Transport {
   const std::string& name(int process) const { return peers_[static_cast<std::size_t>(process)].name; }
   std::string host(int process) const { return link_.host(process); }
   std::chrono::nanoseconds now() const { return link_.now(); }
+  /// As Link::is_near.
+  bool is_near(int process) const { return link_.is_near(process); }
 
   /// Says to the others what this process is. Once.
   void introduce(Identity identity);
@@ -114,7 +116,6 @@ class Transport {
   /// Sends to another process. Never waits. What cannot go yet is counted by waiting_bytes().
   void send(int to, const Header& header, std::span<const std::byte> payload);
   void send_written(int to, const Header& header, const ByteWriter& payload);
-  bool shares_memory(int to) const { return link_.shares_memory(to); }
   /// Memory for the bytes of a message to another process, more than kPacketBytes of them, which are sent
   /// from there.
   Payload new_payload(int to, std::size_t bytes);

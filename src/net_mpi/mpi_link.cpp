@@ -143,19 +143,17 @@ class MpiLink : public Link {
   int size() const override { return size_; }
   std::string host(int process) const override { return hosts_[static_cast<std::size_t>(process)]; }
 
-  bool shares_memory(int to) const override {
-    return own_packets_ != nullptr && reads_own_memory_[static_cast<std::size_t>(to)];
-  }
+  bool is_near(int process) const override { return reads_packets_of_this(process) && !is_crowded_; }
 
   Packet large_packet(int to, std::size_t bytes) override {
-    if (shares_memory(to)) {
+    if (reads_packets_of_this(to)) {
       if (std::optional<Packet> packet = own_packets_->take(bytes)) return std::move(*packet);
     }
     return Packet(bytes);
   }
 
   void send(int to, Packet packet) override {
-    if (shares_memory(to)) {
+    if (reads_packets_of_this(to)) {
       if (const auto shared = own_packets_->give(packet)) return send_note(to, *shared);
     }
     const Bytes bytes(packet.size());
@@ -185,7 +183,8 @@ class MpiLink : public Link {
     if (idle < kSpins) return;
     const bool is_large_under_way = is_receiving_large_.load(std::memory_order_relaxed) ||
                                     large_sends_.load(std::memory_order_relaxed) != 0;
-    if (idle < (is_large_under_way ? kYieldsForLarge : yields_)) return std::this_thread::yield();
+    const std::chrono::milliseconds yields = is_large_under_way ? kYieldsForLarge : kYields;
+    if (idle < yields && (is_large_under_way || !is_crowded_)) return std::this_thread::yield();
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>({idle / 4, kLongestNap, most}));
   }
 
@@ -222,6 +221,9 @@ class MpiLink : public Link {
     int process = -1;
   };
 
+  bool reads_packets_of_this(int process) const {
+    return own_packets_ != nullptr && reads_own_memory_[static_cast<std::size_t>(process)];
+  }
   static bool is_large(const Packet& packet) { return packet.size() > kPacketBytes; }
 
   void find_hosts() {
@@ -234,7 +236,7 @@ class MpiLink : public Link {
     for (int i = 0; i < size_; ++i)
       hosts_.emplace_back(all.data() + own.size() * static_cast<std::size_t>(i));
     const auto own_host = std::ranges::count(hosts_, hosts_[static_cast<std::size_t>(self_)]);
-    if (own_host > sysconf(_SC_NPROCESSORS_ONLN)) yields_ = {};
+    is_crowded_ = own_host > sysconf(_SC_NPROCESSORS_ONLN);
   }
 
   /// Makes memory that other processes of this machine read, and opens theirs.
@@ -365,7 +367,7 @@ class MpiLink : public Link {
   int self_ = 0;
   int size_ = 1;
   std::vector<std::string> hosts_;
-  std::chrono::nanoseconds yields_ = kYields;
+  bool is_crowded_ = false;                     ///< the processes of this host are more than its processors
   std::unique_ptr<SharedPackets> own_packets_;  ///< null: no other process reads memory of this one
   std::vector<bool> reads_own_memory_;          ///< by process
   std::vector<std::shared_ptr<SharedMemory>> memory_of_others_;  ///< by process; null: cannot be read

@@ -121,10 +121,10 @@ void BatchRunner::share(SharedBatches& sharing) {
     if (sharing.self() == 0) throw;
     problem = std::current_exception();
   }
-  const bool share_memory = !sharing.is_dealt() && sharing.share_memory();
+  const bool are_near = !sharing.is_dealt() && sharing.are_near();
   if (problem != nullptr) std::rethrow_exception(problem);
   sharing_ = &sharing;
-  divide_parameters(sharing, share_memory);
+  divide_parameters(sharing, are_near);
   part_sums_.clear();
 }
 

@@ -107,7 +107,7 @@ class BatchRunner {
   partition::Places places_on(std::size_t processes) const;
   void prepare_to_run_placed(SharedBatches& sharing, std::size_t replicas);
   void hold_parameters(SharedBatches& sharing);
-  void divide_parameters(const SharedBatches& sharing, bool share_memory);
+  void divide_parameters(const SharedBatches& sharing, bool are_near);
   bool is_divided(std::size_t parameter) const;
   void bring_divided(Optimizer& optimizer, std::size_t parameter);
   void bring_placed(Optimizer& optimizer, std::size_t parameter);

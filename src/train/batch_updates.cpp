@@ -12,21 +12,26 @@
 
 namespace hiaton::train {
 
-/// Large ones whose gradients are never sparse: of few elements the time to update them is less than that of
-/// a message. Two processes on two machines exchange all sums in one round, most of it while they compute;
-/// new values would wait for the network.
-void BatchRunner::divide_parameters(const SharedBatches& sharing, bool share_memory) {
+/// Large ones whose gradients are never sparse: to update few elements takes less time than a message. Where
+/// the processes are not near each other, it has to be worth a round more; two of them exchange all sums in
+/// one round, most of it while they compute, and new values would wait for the network.
+void BatchRunner::divide_parameters(const SharedBatches& sharing, bool are_near) {
   constexpr int64_t kLeastDivided = 4096;
-  divided_.clear();
-  if (sharing.is_dealt() || sharing.group() > 1 || sharing.processes() == 1) return;
-  if (sharing.processes() == 2 && !share_memory) return;
-  for (const ParameterValues& parameter : parameters_)
-    divided_.push_back(parameter.row_count() * parameter.row_width() >= kLeastDivided);
+  constexpr int64_t kWorthARound = 1 << 20;
+  divided_.assign(parameters_.size(), true);
   for (const graph::Node& node : model_.training_program().graph().nodes()) {
     if (node.kind == graph::NodeKind::Accumulate &&
         static_cast<Accumulation>(node.attributes[0]) == Accumulation::Rows)
       divided_[static_cast<std::size_t>(node.parameter)] = false;
   }
+  int64_t elements = 0;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const int64_t size = parameters_[i].row_count() * parameters_[i].row_width();
+    divided_[i] = divided_[i] && size >= kLeastDivided;
+    if (divided_[i]) elements += size;
+  }
+  const bool is_worth_it = are_near || (sharing.processes() > 2 && elements >= kWorthARound);
+  if (sharing.is_dealt() || sharing.group() > 1 || sharing.processes() == 1 || !is_worth_it) divided_.clear();
 }
 
 bool BatchRunner::is_divided(std::size_t parameter) const {

@@ -85,12 +85,12 @@ void SharedBatches::serve() {
   });
 }
 
-bool SharedBatches::share_memory() {
-  double shares = 1;
+bool SharedBatches::are_near() {
+  double are_near = 1;
   for (int other = 0; other < transport_.size(); ++other) {
-    if (other != transport_.self() && !transport_.shares_memory(other)) shares = 0;
+    if (other != transport_.self() && !transport_.is_near(other)) are_near = 0;
   }
-  return std::ranges::all_of(gather({&shares, 1}), [](double one) { return one != 0; });
+  return std::ranges::all_of(gather({&are_near, 1}), [](double one) { return one != 0; });
 }
 
 std::vector<std::vector<std::byte>> SharedBatches::collect(std::span<const std::byte> own) {
@@ -169,7 +169,6 @@ void SharedBatches::make_sendable(Gradients& own) {
   sendable_.resize(own.size());
   if (gradients_->adds_ranges()) return;  // the others get ranges of elements
   const int other = 1 - transport_.self();
-  if (!transport_.shares_memory(other)) return;  // it may get a range, and more bytes would take longer
   for (std::size_t i = 0; i < own.size(); ++i) {
     const std::size_t bytes = gradients_->early_bytes(own[i], i);
     if (!own[i].dense || bytes <= kWorthSendingEarly) continue;

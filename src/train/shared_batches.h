@@ -77,9 +77,8 @@ class SharedBatches {
   void serve();
   /// Returns when all processes are here, and answers until then.
   void meet() { gather({}); }
-  /// Whether all processes read what the others write where it stands; the same in all, which call it
-  /// together.
-  bool share_memory();
+  /// Whether a round takes microseconds (net/link.h); the same in all processes, which call it together.
+  bool are_near();
   /// Sends what each process has to process 0, which gets it by process; the others get nothing.
   std::vector<std::vector<std::byte>> collect(std::span<const std::byte> own);
   /// Sends the state of the parameter from the first process that holds it to process 0, which gets it here;
