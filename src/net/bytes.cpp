@@ -17,10 +17,10 @@ void ByteWriter::copy_to(std::byte* to) const {
     copy(borrowed.bytes, borrowed.size);
     position = borrowed.position;
   }
-  copy(bytes_.data() + position, bytes_.size() - position);
+  copy(bytes_.data() + position, written_ - position);
 }
 
-uint64_t ByteReader::compact() {
+uint64_t ByteReader::longer_compact() {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
     const auto byte = number<uint8_t>();

@@ -1,6 +1,7 @@
 // Bytes of messages: written one after the other, and read with checks, since a reader trusts nobody.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,7 @@ class ByteWriter {
  public:
   template <class T>
   requires std::is_arithmetic_v<T>
-  void number(T value) { raw(&value, sizeof value); }
+  void number(T value) { std::memcpy(extend(sizeof value), &value, sizeof value); }
   /// Small numbers take one byte: seven bits a byte, the lowest first.
   void compact(uint64_t value) {
     while (value >= 0x80) {
@@ -35,20 +36,22 @@ class ByteWriter {
     raw(value.data(), value.size());
   }
   void raw(const void* bytes, std::size_t size) {
-    const auto* begin = static_cast<const std::byte*>(bytes);
-    bytes_.insert(bytes_.end(), begin, begin + size);
+    if (size > 0) std::memcpy(extend(size), bytes, size);
   }
   /// Adds bytes that stay as they are until copy_to() has been called for the last time.
   void borrow(const void* bytes, std::size_t size) {
     if (size == 0) return;
-    borrowed_.push_back({bytes_.size(), static_cast<const std::byte*>(bytes), size});
+    borrowed_.push_back({written_, static_cast<const std::byte*>(bytes), size});
     borrowed_bytes_ += size;
   }
   /// Makes room for `size` more bytes at once.
-  void reserve(std::size_t size) { bytes_.reserve(bytes_.size() + size); }
+  void reserve(std::size_t size) {
+    if (size > bytes_.size() - written_) bytes_.resize(written_ + size);
+  }
   /// Adds zeros up to a multiple of so many bytes.
   void align(std::size_t multiple) {
-    bytes_.resize(bytes_.size() + (multiple - size() % multiple) % multiple);
+    const std::size_t zeros = (multiple - size() % multiple) % multiple;
+    if (zeros > 0) std::memset(extend(zeros), 0, zeros);
   }
   /// Writes over what number() has written at a position.
   template <class T>
@@ -57,14 +60,18 @@ class ByteWriter {
     std::memcpy(bytes_.data() + position, &value, sizeof value);
   }
   /// How many bytes there are, borrowed ones among them.
-  std::size_t size() const { return bytes_.size() + borrowed_bytes_; }
+  std::size_t size() const { return written_ + borrowed_bytes_; }
   /// Writes all of them to memory that has room for them.
   void copy_to(std::byte* to) const;
   /// All bytes, where none is borrowed.
-  std::span<const std::byte> bytes() const { return bytes_; }
-  std::vector<std::byte> take() && { return std::move(bytes_); }
+  std::span<const std::byte> bytes() const { return {bytes_.data(), written_}; }
+  std::vector<std::byte> take() && {
+    bytes_.resize(written_);
+    written_ = 0;
+    return std::move(bytes_);
+  }
   void clear() {
-    bytes_.clear();
+    written_ = 0;
     borrowed_.clear();
     borrowed_bytes_ = 0;
   }
@@ -76,7 +83,16 @@ class ByteWriter {
     std::size_t size;
   };
 
-  std::vector<std::byte> bytes_;
+  std::byte* extend(std::size_t size) {
+    if (size > bytes_.size() - written_) [[unlikely]]
+      bytes_.resize(std::max(2 * bytes_.size(), written_ + size));
+    std::byte* const begin = bytes_.data() + written_;
+    written_ += size;
+    return begin;
+  }
+
+  std::vector<std::byte> bytes_;  ///< those that are written, and room for more
+  std::size_t written_ = 0;
   std::vector<Borrowed> borrowed_;
   std::size_t borrowed_bytes_ = 0;
 };
@@ -108,7 +124,11 @@ class ByteReader {
     std::memcpy(&value, take(sizeof value), sizeof value);
     return value;
   }
-  uint64_t compact();
+  uint64_t compact() {
+    if (position_ < bytes_.size() && bytes_[position_] < std::byte{0x80})
+      return static_cast<uint64_t>(bytes_[position_++]);
+    return longer_compact();
+  }
   std::string text();
   const std::byte* take(std::size_t size) {
     if (size > left()) fail_short(size);
@@ -125,6 +145,7 @@ class ByteReader {
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
+  uint64_t longer_compact();
   [[noreturn]] void fail_short(std::size_t size) const;
 
   std::span<const std::byte> bytes_;

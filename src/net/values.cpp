@@ -49,7 +49,8 @@ ValueCodec::ValueCodec(std::span<const Type> types) {
       VariantForm fields{variant.name, {}, FieldLayout(field_kinds(variant))};
       for (std::size_t f = 0; f < variant.fields.size(); ++f) {
         fields.fields.push_back(form_of(field_type(data, v, f), found));
-        fields.has_data |= fields.fields.back().kind == FieldKind::Data;
+        const bool is_data = fields.fields.back().kind == FieldKind::Data;
+        (is_data ? fields.references : fields.flat).push_back(static_cast<uint32_t>(f));
       }
       form.variants.push_back(std::move(fields));
     }
@@ -58,7 +59,8 @@ ValueCodec::ValueCodec(std::span<const Type> types) {
 }
 
 ValueCodec::Form ValueCodec::form_of(const Type& type, std::vector<Type>& found) {
-  if (type.is_scalar()) return {.kind = field_kind(type.dtype), .dtype = type.dtype};
+  if (type.is_scalar())
+    return {.kind = field_kind(type.dtype), .dtype = type.dtype, .bits = used_bits(type.dtype)};
   if (type.is_tensor()) {
     Form form{.kind = FieldKind::Tensor, .dtype = type.dtype};
     for (const Dim& dim : type.shape) form.dims.push_back(dim.size);
@@ -73,7 +75,7 @@ ValueCodec::Form ValueCodec::form_of(const Type& type, std::vector<Type>& found)
 template <class Out>
 void ValueCodec::write_flat(const Form& form, const ValueView& value, Out& out) const {
   HIATON_CHECK(value.kind == form.kind);
-  if (value.is_scalar()) return out.number(value.slot.bits & used_bits(form.dtype));
+  if (value.is_scalar()) return out.number(value.slot.bits & form.bits);
   const TensorObject& tensor = *value.slot.tensor;
   HIATON_CHECK(tensor.dtype == form.dtype && tensor.rank == form.dims.size());
   std::size_t bytes = size_of(tensor.dtype);
@@ -95,11 +97,14 @@ class ValueCodec::Writer {
     if (form.kind != FieldKind::Data) return codec_.write_flat(form, value, out_);
     HIATON_CHECK(value.is_data());
     // Who passes the same value twice may hold it once.
-    write_one({value.slot.data, form.data}, codec_.has_like_roots_);
-    while (!open_.empty()) {
-      const Open next = open_.back();
-      open_.pop_back();
-      write_one(next, false);
+    bool may_come_again = codec_.has_like_roots_;
+    for (Open next{value.slot.data, form.data};;) {
+      if (!write_one(next, may_come_again)) {
+        if (open_.empty()) break;
+        next = open_.back();
+        open_.pop_back();
+      }
+      may_come_again = false;
     }
   }
 
@@ -109,33 +114,39 @@ class ValueCodec::Writer {
     uint32_t form;
   };
 
-  void write_one(const Open& next, bool may_come_again) {
+  /// Whether there is a first one below it: that is the next one then.
+  bool write_one(Open& next, bool may_come_again) {
+    const std::vector<VariantForm>& variants = codec_.forms_[next.form].variants;
     const uint32_t variant = Data::variant_of(next.object);
-    HIATON_CHECK(variant < codec_.forms_[next.form].variants.size());
+    HIATON_CHECK(variant < variants.size());
     uint64_t head = uint64_t{variant} << kHeadBits;
     if (Data::has_object(next.object) && (may_come_again || is_shared(next.object))) {
       const auto [known, is_new] = numbers_.emplace(next.object, numbers_.size());
-      if (!is_new) return out_.compact(known->second << kHeadBits | kAgain);
+      if (!is_new) {
+        out_.compact(known->second << kHeadBits | kAgain);
+        return false;
+      }
       head |= kShared;
     }
     out_.compact(head);
-    write_fields(next.object, codec_.forms_[next.form].variants[variant]);
+    return Data::has_object(next.object) && write_fields(next, variants[variant]);
   }
 
-  void write_fields(DataObject* object, const VariantForm& variant) {
-    const DataFields fields(object);
-    HIATON_CHECK(fields.size() == variant.fields.size());
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const Form& form = variant.fields[i];
-      if (form.kind != FieldKind::Data) codec_.write_flat(form, fields.view(i), out_);
+  bool write_fields(Open& next, const VariantForm& variant) {
+    HIATON_CHECK(next.object->layout == variant.layout.code());
+    const Slot* const slots = next.object->slots();
+    for (const uint32_t field : variant.flat) {
+      const Form& form = variant.fields[field];
+      codec_.write_flat(form, {form.kind, slots[field]}, out_);
     }
-    if (!variant.has_data) return;
-    for (std::size_t i = fields.size(); i-- > 0;) {
-      const Form& form = variant.fields[i];
-      if (form.kind != FieldKind::Data) continue;
-      HIATON_CHECK(fields.view(i).is_data());
-      open_.push_back({fields.view(i).slot.data, form.data});
+    for (std::size_t i = variant.references.size(); i-- > 1;) {
+      const uint32_t field = variant.references[i];
+      open_.push_back({slots[field].data, variant.fields[field].data});
     }
+    if (variant.references.empty()) return false;
+    const uint32_t first = variant.references[0];
+    next = {slots[first].data, variant.fields[first].data};
+    return true;
   }
 
   const ValueCodec& codec_;
@@ -227,8 +238,9 @@ class ValueCodec::Reader {
     Hole next{&root, form.data};
     try {
       for (;;) {
-        fill(next);
-        close_complete();
+        const bool goes_on_below = fill(next);
+        close_complete(goes_on_below);
+        if (goes_on_below) continue;
         if (holes_.empty()) break;
         next = holes_.back();
         holes_.pop_back();
@@ -246,16 +258,22 @@ class ValueCodec::Reader {
     return slot;
   }
 
-  void close_complete() {
-    for (; !incomplete_.empty() && holes_.size() <= incomplete_.back().holes_before; incomplete_.pop_back()) {
+  /// `goes_on_below`: there is one more hole, that is filled next.
+  void close_complete(bool goes_on_below) {
+    const std::size_t holes = holes_.size() + (goes_on_below ? 1 : 0);
+    for (; !incomplete_.empty() && holes <= incomplete_.back().holes_before; incomplete_.pop_back()) {
       shared_[incomplete_.back().shared].is_complete = true;
     }
   }
 
-  void fill(const Hole& hole) {
+  /// Whether the value has holes of its own, of which `hole` is the first one then.
+  bool fill(Hole& hole) {
     const uint64_t head = in_.compact();
     const uint64_t rest = head >> kHeadBits;
-    if ((head & kAgain) != 0) return fill_again(hole, head, rest);
+    if ((head & kAgain) != 0) {
+      fill_again(hole, head, rest);
+      return false;
+    }
     const DataForm& form = codec_.forms_[hole.form];
     if (rest >= form.variants.size()) {
       in_.fail(fmt::format("expected one of the {} variants of {}, found number {}", form.variants.size(),
@@ -270,7 +288,14 @@ class ValueCodec::Reader {
       incomplete_.push_back({shared_.size(), holes_.size()});
       shared_.push_back({object, hole.form, false});
     }
-    if (variant.has_data) open_holes(object, variant);
+    if (variant.references.empty()) return false;
+    const auto hole_of = [&](uint32_t field) {
+      return Hole{&object->slots()[field], variant.fields[field].data};
+    };
+    for (std::size_t i = variant.references.size(); i-- > 1;)
+      holes_.push_back(hole_of(variant.references[i]));
+    hole = hole_of(variant.references[0]);
+    return true;
   }
 
   void fill_again(const Hole& hole, uint64_t head, uint64_t number) {
@@ -328,13 +353,6 @@ class ValueCodec::Reader {
     return tensor;
   }
 
-  void open_holes(DataObject* object, const VariantForm& variant) {
-    for (std::size_t i = variant.fields.size(); i-- > 0;) {
-      const Form& field = variant.fields[i];
-      if (field.kind == FieldKind::Data) holes_.push_back({&object->slots()[i], field.data});
-    }
-  }
-
   const ValueCodec& codec_;
   Memory memory_;
   ByteReader& in_;
@@ -347,7 +365,7 @@ class ValueCodec::Reader {
 Slot ValueCodec::read_scalar(const Form& form, ByteReader& in) {
   Slot slot;
   slot.bits = in.number<uint64_t>();
-  if ((slot.bits & ~used_bits(form.dtype)) != 0) {
+  if ((slot.bits & ~form.bits) != 0) {
     in.fail(fmt::format("expected a scalar of type {}, found more bits", name_of(form.dtype)));
   }
   return slot;

@@ -58,6 +58,7 @@ class ValueCodec {
   struct Form {
     FieldKind kind = FieldKind::None;
     DType dtype = DType::I64;     ///< the type of a tensor's elements
+    uint64_t bits = 0;            ///< those of a scalar that may be set
     std::vector<int64_t> dims{};  ///< the dimensions of a tensor; -1: open
     uint32_t data = 0;            ///< where the form of a data value stands in forms_
   };
@@ -65,7 +66,8 @@ class ValueCodec {
     std::string name;
     std::vector<Form> fields;
     FieldLayout layout{};
-    bool has_data = false;
+    std::vector<uint32_t> flat{};        ///< which fields are scalars and tensors
+    std::vector<uint32_t> references{};  ///< which fields are data values
   };
   struct DataForm {
     std::string name;
