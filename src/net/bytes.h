@@ -46,7 +46,7 @@ class ByteWriter {
   }
   /// Makes room for `size` more bytes at once.
   void reserve(std::size_t size) {
-    if (size > bytes_.size() - written_) bytes_.resize(written_ + size);
+    if (written_ + size > bytes_.size()) bytes_.resize(written_ + size);
   }
   /// Adds zeros up to a multiple of so many bytes.
   void align(std::size_t multiple) {
@@ -84,7 +84,7 @@ class ByteWriter {
   };
 
   std::byte* extend(std::size_t size) {
-    if (size > bytes_.size() - written_) [[unlikely]]
+    if (written_ + size > bytes_.size()) [[unlikely]]
       bytes_.resize(std::max(2 * bytes_.size(), written_ + size));
     std::byte* const begin = bytes_.data() + written_;
     written_ += size;

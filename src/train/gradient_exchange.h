@@ -87,6 +87,7 @@ class GradientExchange {
   bool is_divided(std::size_t parameter) const {
     return parameters_[parameter].is_divided && parameters_[parameter].is_dense;
   }
+  /// Whether there is one.
   bool has_divided() const;
   /// Whether there is a second round: some process has not added up all itself.
   bool exchanges_sums() const { return adds_ranges() || has_divided(); }
@@ -115,7 +116,7 @@ class GradientExchange {
     bool is_dense = false;                ///< in any subtree
     std::vector<const std::byte*> dense;  ///< by leaf: the elements of this process; null: it is sparse there
     std::vector<Row> sparse;
-    bool is_divided = false;
+    bool is_divided = false;        ///< never sparse: each process updates the elements whose sums it has
     std::vector<double> squares{};  ///< of a divided one: by piece of kSquaresPiece elements
 
     std::size_t size() const { return rows * width; }

@@ -245,8 +245,8 @@ TEST_F(SharedBatchesTest, AnErrorOfAnotherProcessNamesIt) {
                              HasSubstr("(process 1 (")));
 }
 
-/// Each process has the gradient of some elements alone, and all find that it is not finite.
-TEST_F(SharedBatchesTest, AGradientThatIsNotFiniteIsNamedByAll) {
+/// Also by a process that has only other elements of it.
+TEST_F(SharedBatchesTest, AGradientThatIsNotFiniteIsNamed) {
   write_file(directory_ / "model.hia", model("sum(sqrt(0.0 * W))"));
   for (const int processes : {1, 2, 3}) {
     std::atomic<int> named = 0;
