@@ -1,5 +1,6 @@
 """Machines of 20 % of a core each: processes in control groups of their own, as many as eight on two cores, so that the curve from
-one to eight can be measured in real time."""
+one to eight can be measured in real time. Each stays on one core, as on a machine that has one: else it waits where it has used up
+its share on one core and moves to the other."""
 
 import os
 import pathlib
@@ -18,8 +19,11 @@ BARS = {4: 0.95, 8: 0.90}  # of linear
 PEER_BAR = 0.05            # less than the speed-up of the peer, at most
 BATCH = 25                 # trees a process
 
-# Enters the control group of its number in the launch, without a launcher the one named, and becomes the command.
-ENTER = 'group="$0/machine_${OMPI_COMM_WORLD_RANK:-$1}" && shift && echo $$ > "$group/cgroup.procs" && exec "$@"'
+CORES = [str(core) for core in sorted(os.sched_getaffinity(0))]
+
+# Enters the control group of its number in the launch, without a launcher the one named, and becomes the command on one of the cores.
+ENTER = ('number=${OMPI_COMM_WORLD_RANK:-$1} && cores=$2 && shift 2 && echo $$ > "$0/machine_$number/cgroup.procs" && '
+         'exec taskset -c "$(echo "$cores" | cut -d, -f$((number % ' + str(len(CORES)) + ' + 1)))" "$@"')
 
 
 class Machines:
@@ -59,7 +63,7 @@ class Machines:
 
     def on(self, number, words):
         """The command on the machine of this number alone."""
-        return ["sh", "-c", ENTER, str(self.root), str(number), *map(str, words)]
+        return ["sh", "-c", ENTER, str(self.root), str(number), ",".join(CORES), *map(str, words)]
 
     def on_several(self, count, words):
         """The command as a process on each of so many machines."""
@@ -122,8 +126,9 @@ def measure_machines(processes, measure_rows):
     """The rows that this measures with the machines, and why there are none."""
     if processes.launcher is None:
         return [], "machines of 20 %: skipped, there is no mpirun.openmpi"
-    if shutil.which("sh") is None:
-        return [], "machines of 20 %: skipped, there is no sh"
+    for tool in ("sh", "taskset"):
+        if shutil.which(tool) is None:
+            return [], f"machines of 20 %: skipped, there is no {tool}"
     try:
         with Machines(processes) as machines:
             return measure_rows(machines), ""

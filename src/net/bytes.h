@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -95,20 +94,6 @@ class ByteWriter {
   std::size_t written_ = 0;
   std::vector<Borrowed> borrowed_;
   std::size_t borrowed_bytes_ = 0;
-};
-
-/// Counts what a ByteWriter would write, for what is written to either.
-class ByteCounter {
- public:
-  template <class T>
-  requires std::is_arithmetic_v<T>
-  void number(T /*value*/) { size_ += sizeof(T); }
-  void compact(uint64_t value) { size_ += value < 0x80 ? 1 : (std::bit_width(value) + 6) / 7; }
-  void raw(const void* /*bytes*/, std::size_t size) { size_ += size; }
-  std::size_t size() const { return size_; }
-
- private:
-  std::size_t size_ = 0;
 };
 
 /// Throws ProgramError where the bytes are not what is asked for: "message from process 1, byte 17: expected

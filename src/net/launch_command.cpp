@@ -139,10 +139,16 @@ LaunchCommand launch_command(Mpi mpi, const std::string& launcher, const std::ve
                    std::to_string(processes)};
   if (mpi == Mpi::Mpich && is_local) command.words.insert(command.words.end(), {"-launcher", "fork"});
   command.words.insert(command.words.end(), program.begin(), program.end());
-  // Both launchers and Open MPI itself look at all PCI devices, which takes 25 ms in a virtual machine, and
-  // for displays of ten X servers. They use nothing of what they find there. Loading the plug-ins that would
+  // Both launchers and Open MPI itself look at the processors, at all PCI devices, which takes 25 ms in a
+  // virtual machine, and for displays of ten X servers. They use nothing of what they find there: how many
+  // processes a host gets is said, and none is bound to a processor. So on this machine they are told of one
+  // processor, which takes 10 ms less than looking for the processors alone. Loading the plug-ins that would
   // look, and one that reads XML with a large library, takes another 6 ms.
-  command.environment.emplace_back("HWLOC_COMPONENTS", "-pci,-linux:pci,-gl,-opencl");
+  if (is_local) {
+    command.environment.emplace_back("HWLOC_SYNTHETIC", "pu:1");
+  } else {
+    command.environment.emplace_back("HWLOC_COMPONENTS", "-pci,-linux:pci,-gl,-opencl");
+  }
   command.environment.emplace_back("HWLOC_PLUGINS_BLACKLIST",
                                    "hwloc_pci.so,hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so");
   if (mpi == Mpi::OpenMpi) add_open_mpi_settings(command, is_local, is_root);

@@ -12,11 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "net/doorbell.h"
 #include "net/link.h"
 
 namespace hiaton::net {
@@ -40,7 +42,7 @@ class SharedMemory {
     auto memory = std::shared_ptr<SharedMemory>(new SharedMemory(descriptor, size));
     if (ftruncate(descriptor, static_cast<off_t>(size)) != 0 || !memory->map()) return nullptr;
     memory->offer_ = {getpid(), descriptor, size, token};
-    *reinterpret_cast<uint64_t*>(memory->begin_) = token;
+    new (memory->begin_) Begin{token, {}};
     return memory;
   }
 
@@ -54,7 +56,7 @@ class SharedMemory {
     auto memory = std::shared_ptr<SharedMemory>(new SharedMemory(descriptor, offer.size));
     // A shorter file would end this process when it is read.
     if (lseek(descriptor, 0, SEEK_END) != static_cast<off_t>(offer.size) || !memory->map()) return nullptr;
-    return *reinterpret_cast<const uint64_t*>(memory->begin_) == offer.token ? memory : nullptr;
+    return memory->at_begin().token == offer.token ? memory : nullptr;
   }
 
   SharedMemory(const SharedMemory&) = delete;
@@ -67,9 +69,21 @@ class SharedMemory {
   const Offer& offer() const { return offer_; }
   std::byte* begin() const { return begin_; }
   std::size_t size() const { return size_; }
+  /// Rung by the others where they have sent something to who has made the memory.
+  Doorbell& bell() const { return at_begin().bell; }
+  /// What is made in it begins here.
+  static constexpr std::size_t kUsed = 64;
 
  private:
+  struct Begin {
+    uint64_t token;
+    Doorbell bell;
+  };
+  static_assert(sizeof(Begin) <= kUsed);
+
   SharedMemory(int descriptor, std::size_t size) : descriptor_(descriptor), size_(size) {}
+
+  Begin& at_begin() const { return *reinterpret_cast<Begin*>(begin_); }
 
   bool map() {
     void* const address = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
@@ -112,7 +126,7 @@ struct SharedPacket {
 
   /// Whether there can be such a packet in memory of so many bytes.
   bool fits(std::size_t bytes) const {
-    return offset >= sizeof(SharedBlock) && offset % alignof(SharedBlock) == 0 && offset < bytes &&
+    return offset >= SharedMemory::kUsed && offset % alignof(SharedBlock) == 0 && offset < bytes &&
            bytes - offset >= sizeof(SharedBlock) && size <= bytes - offset - sizeof(SharedBlock);
   }
 };
@@ -122,7 +136,7 @@ struct SharedPacket {
 class SharedPackets {
  public:
   explicit SharedPackets(std::shared_ptr<SharedMemory> memory)
-      : memory_(std::move(memory)), end_(sizeof(SharedBlock)) {}
+      : memory_(std::move(memory)), end_(SharedMemory::kUsed) {}
 
   /// An empty packet with room for so many bytes; nothing where there is no room.
   std::optional<Packet> take(std::size_t bytes) {

@@ -136,8 +136,11 @@ class Transport {
   /// Gives back a message that was handed on while its receiver waited for another one: a later poll hands it
   /// on again. Not from within a poll.
   void put_back(int from, const Header& header, std::vector<std::byte> payload);
-  /// Returns when something may have arrived, at the latest after `most`.
-  void wait(std::chrono::nanoseconds most);
+  /// Returns when something may have arrived, at the latest after `most`. Gives the processor away once
+  /// nothing has come for a while.
+  void wait(std::chrono::nanoseconds most) { wait(most, std::chrono::nanoseconds(0)); }
+  /// The same of a thread that others of this process compute beside: gives the processor away at once.
+  void sleep(std::chrono::nanoseconds most) { wait(most, std::chrono::hours(1)); }
   /// Makes the wait() that goes on, or else the next one, return, from any thread. False: the link cannot do
   /// that, and no wait() sleeps until something arrives.
   bool wake();
@@ -220,6 +223,7 @@ class Transport {
   std::size_t poll_packets(std::size_t most, const HandOn& hand_on);
   template <class OnBytes>
   std::size_t for_each_message(std::span<const std::byte> packet, int from, const OnBytes& on_bytes);
+  void wait(std::chrono::nanoseconds most, std::chrono::nanoseconds idle_before);
   bool has_messages() const { return !inbox_.empty() || !put_back_.empty(); }
   template <class HandOn>
   std::size_t hand_on_again(const HandOn& hand_on);

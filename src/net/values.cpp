@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "hiaton/error.h"
+#include "tensor/data_references.h"
 
 namespace hiaton::net {
 namespace {
@@ -18,12 +19,6 @@ constexpr uint64_t kAgain = 2;
 constexpr uint64_t kHeadBits = 2;
 /// The largest dimension of a tensor without elements, for nothing else bounds its other dimensions.
 constexpr uint64_t kMostEmptyDim = uint64_t{1} << 31;
-
-bool is_shared(DataObject* object) {
-  const int32_t count = object->counter().load(std::memory_order_relaxed);
-  if (count > 0) return count > 1;
-  return count != -1 && count != DataObject::kOutside + 1;
-}
 
 uint64_t used_bits(DType dtype) {
   if (dtype == DType::Bool) return 1;
@@ -72,8 +67,7 @@ ValueCodec::Form ValueCodec::form_of(const Type& type, std::vector<Type>& found)
   return {.kind = FieldKind::Data, .data = number};
 }
 
-template <class Out>
-void ValueCodec::write_flat(const Form& form, const ValueView& value, Out& out) const {
+void ValueCodec::write_flat(const Form& form, const ValueView& value, ByteWriter& out) const {
   HIATON_CHECK(value.kind == form.kind);
   if (value.is_scalar()) return out.number(value.slot.bits & form.bits);
   const TensorObject& tensor = *value.slot.tensor;
@@ -87,11 +81,10 @@ void ValueCodec::write_flat(const Form& form, const ValueView& value, Out& out) 
   out.raw(tensor.elements, bytes);
 }
 
-/// Depth first, in the order of the fields, to a ByteWriter or a ByteCounter.
-template <class Out>
+/// Depth first, in the order of the fields.
 class ValueCodec::Writer {
  public:
-  Writer(const ValueCodec& codec, Out& out) : codec_(codec), out_(out) {}
+  Writer(const ValueCodec& codec, ByteWriter& out) : codec_(codec), out_(out) {}
 
   void write(const ValueView& value, const Form& form) {
     if (form.kind != FieldKind::Data) return codec_.write_flat(form, value, out_);
@@ -150,7 +143,7 @@ class ValueCodec::Writer {
   }
 
   const ValueCodec& codec_;
-  Out& out_;
+  ByteWriter& out_;
   std::vector<Open> open_;
   std::unordered_map<const DataObject*, uint64_t> numbers_;  ///< numbers of the values that are shared
 };
@@ -372,7 +365,7 @@ Slot ValueCodec::read_scalar(const Form& form, ByteReader& in) {
 }
 
 void ValueCodec::write(const Value& value, ByteWriter& out) const {
-  Writer<ByteWriter>(*this, out).write(ValueView(value), roots_.front());
+  Writer(*this, out).write(ValueView(value), roots_.front());
 }
 
 Value ValueCodec::read(ByteReader& in) const {
@@ -386,20 +379,9 @@ bool ValueCodec::is_of_scalars() const {
   return std::ranges::none_of(roots_, [](const Form& root) { return is_reference(root.kind); });
 }
 
-template <class Out>
-void ValueCodec::write_all(std::span<const Slot> slots, Out& out) const {
-  Writer<Out> writer(*this, out);
-  for (std::size_t i = 0; i < roots_.size(); ++i) writer.write({roots_[i].kind, slots[i]}, roots_[i]);
-}
-
 void ValueCodec::write_slots(std::span<const Slot> slots, ByteWriter& out) const {
-  write_all(slots, out);
-}
-
-std::size_t ValueCodec::bytes_of_slots(std::span<const Slot> slots) const {
-  ByteCounter bytes;
-  write_all(slots, bytes);
-  return bytes.size();
+  Writer writer(*this, out);
+  for (std::size_t i = 0; i < roots_.size(); ++i) writer.write({roots_[i].kind, slots[i]}, roots_[i]);
 }
 
 template <class Memory>

@@ -42,8 +42,6 @@ class ValueCodec {
 
   /// One slot for each type. They stay with whoever holds them.
   void write_slots(std::span<const Slot> slots, ByteWriter& out) const;
-  /// How many bytes write_slots() writes.
-  std::size_t bytes_of_slots(std::span<const Slot> slots) const;
   /// Takes any bytes. Each slot gets a reference of its own. Throws ProgramError where the bytes are not
   /// values of the types, and std::bad_alloc where there is no memory; nothing is left behind then.
   void read_slots(ByteReader& in, const RunCells& cells, std::span<Slot> slots) const;
@@ -73,7 +71,6 @@ class ValueCodec {
     std::string name;
     std::vector<VariantForm> variants;
   };
-  template <class Out>
   class Writer;
   class OutsideMemory;
   class RunMemory;
@@ -83,10 +80,7 @@ class ValueCodec {
   void read_all(ByteReader& in, Memory memory, std::span<Slot> slots) const;
 
   Form form_of(const Type& type, std::vector<Type>& found);
-  template <class Out>
-  void write_all(std::span<const Slot> slots, Out& out) const;
-  template <class Out>
-  void write_flat(const Form& form, const ValueView& value, Out& out) const;
+  void write_flat(const Form& form, const ValueView& value, ByteWriter& out) const;
   static Slot read_scalar(const Form& form, ByteReader& in);
 
   std::vector<Form> roots_;

@@ -33,7 +33,10 @@ constexpr std::size_t kReceives = 64;
 constexpr std::chrono::microseconds kSpins(20);
 constexpr std::chrono::milliseconds kYields(1);
 constexpr std::chrono::milliseconds kYieldsForLarge(50);
+/// How long it sleeps until it looks whether MPI has moved something, and where a bell wakes it: MPI may move
+/// something late.
 constexpr std::chrono::microseconds kLongestNap(200);
+constexpr std::chrono::milliseconds kLongestSleep(4);
 /// By how much the system may make a sleep longer; it is 50 us where nobody says so.
 constexpr std::chrono::nanoseconds kSlack(1000);
 /// Tags of packets that come by MPI, and of notes where one is in shared memory.
@@ -157,17 +160,11 @@ class MpiLink : public Link {
       if (const auto shared = own_packets_->give(packet)) return send_note(to, *shared);
     }
     const Bytes bytes(packet.size());
-    sends_.emplace_back();
-    Transfer& transfer = sends_.back();
-    transfer.packet = std::move(packet);
-    transfer.process = to;
-    if (is_large(transfer.packet)) large_sends_.fetch_add(1, std::memory_order_relaxed);
-    check(MPI_Isend(transfer.packet.data(), bytes.count(), bytes.type(), to, kPacketTag,
-                    is_large(transfer.packet) ? large_ : small_, &transfer.request),
-          to);
+    send(to, std::move(packet), bytes, kPacketTag);
   }
 
   bool receive(Arrival& arrival) override {
+    if (has_bell()) heard_.store(bell().rings(), std::memory_order_relaxed);
     forget_sent();
     return receive_small(arrival) || receive_large(arrival);
   }
@@ -185,7 +182,16 @@ class MpiLink : public Link {
                                     large_sends_.load(std::memory_order_relaxed) != 0;
     const std::chrono::milliseconds yields = is_large_under_way ? kYieldsForLarge : kYields;
     if (idle < yields && (is_large_under_way || !is_crowded_)) return std::this_thread::yield();
+    if (has_bell() && sends_under_way_.load(std::memory_order_relaxed) == 0) {
+      return bell().sleep(heard_.load(std::memory_order_relaxed),
+                          std::min<std::chrono::nanoseconds>(kLongestSleep, most));
+    }
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>({idle / 4, kLongestNap, most}));
+  }
+
+  bool wake() override {
+    if (has_bell()) bell().ring();
+    return has_bell();
   }
 
   std::chrono::nanoseconds now() const override {
@@ -273,22 +279,41 @@ class MpiLink : public Link {
       shares_all_memory_ = memory != nullptr && count == size_;
       for (std::size_t i = 0; i < all_count; ++i)
         shares_all_memory_ &= all[i].process == self_ || (reads[i] != 0 && is_read_by[i] != 0);
+      own_memory_ = memory;
       if (memory != nullptr) own_packets_ = std::make_unique<SharedPackets>(std::move(memory));
     }
     MPI_Comm_free(&machine);
   }
 
-  /// Tells another process where its packet is.
-  void send_note(int to, const SharedPacket& shared) {
-    sends_.emplace_back();
-    Transfer& transfer = sends_.back();
-    transfer.packet = Packet(sizeof shared);
-    transfer.packet.resize(sizeof shared);
-    std::memcpy(transfer.packet.data(), &shared, sizeof shared);
-    transfer.process = to;
-    check(MPI_Isend(transfer.packet.data(), static_cast<int>(sizeof shared), MPI_BYTE, to, kSharedTag, small_,
+  /// Whether all others ring at this process.
+  bool has_bell() const { return shares_all_memory_; }
+  Doorbell& bell() const { return own_memory_->bell(); }
+  void ring_at(int process) const {
+    const auto& memory = memory_of_others_[static_cast<std::size_t>(process)];
+    if (memory != nullptr) memory->bell().ring();
+  }
+
+  void send(int to, Packet packet, const Bytes& bytes, int tag) {
+    const bool large = is_large(packet);
+    Transfer transfer{std::move(packet), MPI_REQUEST_NULL, to};
+    check(MPI_Isend(transfer.packet.data(), bytes.count(), bytes.type(), to, tag, large ? large_ : small_,
                     &transfer.request),
           to);
+    int is_done = 0;
+    check(MPI_Test(&transfer.request, &is_done, MPI_STATUS_IGNORE), to);
+    ring_at(to);
+    if (is_done != 0) return;
+    sends_.push_back(std::move(transfer));
+    sends_under_way_.fetch_add(1, std::memory_order_relaxed);
+    if (large) large_sends_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  /// Tells another process where its packet is.
+  void send_note(int to, const SharedPacket& shared) {
+    Packet note(sizeof shared);
+    note.resize(sizeof shared);
+    std::memcpy(note.data(), &shared, sizeof shared);
+    send(to, std::move(note), Bytes(sizeof shared), kSharedTag);
   }
 
   Packet shared_packet(int from, const Packet& note) {
@@ -357,7 +382,9 @@ class MpiLink : public Link {
       int is_done = 0;
       check(MPI_Test(&sends_.front().request, &is_done, MPI_STATUS_IGNORE), sends_.front().process);
       if (is_done == 0) return;
+      ring_at(sends_.front().process);  // it may have looked before all was there
       if (is_large(sends_.front().packet)) large_sends_.fetch_sub(1, std::memory_order_relaxed);
+      sends_under_way_.fetch_sub(1, std::memory_order_relaxed);
       sends_.pop_front();
     }
   }
@@ -368,7 +395,8 @@ class MpiLink : public Link {
   int size_ = 1;
   std::vector<std::string> hosts_;
   bool is_crowded_ = false;                     ///< the processes of this host are more than its processors
-  std::unique_ptr<SharedPackets> own_packets_;  ///< null: no other process reads memory of this one
+  std::shared_ptr<SharedMemory> own_memory_;    ///< null: no other process reads memory of this one
+  std::unique_ptr<SharedPackets> own_packets_;  ///< in it
   std::vector<bool> reads_own_memory_;          ///< by process
   std::vector<std::shared_ptr<SharedMemory>> memory_of_others_;  ///< by process; null: cannot be read
   bool shares_all_memory_ = false;  ///< each other process reads that of this one, and this one theirs
@@ -377,7 +405,9 @@ class MpiLink : public Link {
   Transfer incoming_;
   /// Read by wait(), which another thread may call.
   std::atomic<bool> is_receiving_large_{false};
-  std::atomic<std::size_t> large_sends_{0};
+  std::atomic<std::size_t> sends_under_way_{0};
+  std::atomic<std::size_t> large_sends_{0};  ///< of these
+  std::atomic<uint32_t> heard_{0};           ///< how often the bell had rung when this process last looked
 };
 
 Link* open_link() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <unordered_set>
 #include <vector>
 
 #include "hiaton/error.h"
@@ -189,6 +190,35 @@ void Data::free(DataObject* object) {
     }
   }
   return true;
+}
+
+std::size_t content_bytes(const TensorObject* tensor) {
+  std::size_t bytes = size_of(tensor->dtype);
+  for (std::size_t i = tensor->is_batch ? 1 : 0; i < tensor->rank; ++i)
+    bytes *= static_cast<std::size_t>(tensor->dims[i]);
+  return bytes;
+}
+
+std::size_t content_bytes(DataObject* object) {
+  std::size_t bytes = 0;
+  std::vector<DataObject*> open{object};
+  std::unordered_set<const DataObject*> counted;
+  while (!open.empty()) {
+    DataObject* const next = open.back();
+    open.pop_back();
+    if (!Data::has_object(next) || (is_shared(next) && !counted.insert(next).second)) continue;
+    const FieldLayout layout = next->fields_layout();
+    bytes += layout.count() * sizeof(Slot);
+    for_each_reference(next, layout, [&](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Tensor) {
+        bytes += content_bytes(slot.tensor);
+      } else {
+        __builtin_prefetch(slot.data);  // of a variant without an object, too: that is no access
+        open.push_back(slot.data);
+      }
+    });
+  }
+  return bytes;
 }
 
 }  // namespace hiaton

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "hiaton/value.h"
@@ -25,6 +26,20 @@ void for_each_reference(DataObject* object, FieldLayout layout, Visit visit) {
     if (is_reference(kind)) visit(kind, object->slots()[i]);
   }
 }
+
+/// Whether several refer to the value; who asks holds a reference. Of a value that others hold too, it may
+/// have changed meanwhile.
+inline bool is_shared(DataObject* object) {
+  const int32_t count = object->counter().load(std::memory_order_relaxed);
+  if (count > 0) return count > 1;
+  return count != -1 && count != DataObject::kOutside + 1;
+}
+
+/// How many bytes the elements of a tensor are: of one instance where it is a batch.
+std::size_t content_bytes(const TensorObject* tensor);
+/// How many bytes the fields of a data value and of all that it refers to are, with the elements of tensors.
+/// What several refer to counts once.
+std::size_t content_bytes(DataObject* object);
 
 /// Values that are to be freed, linked through their headers, so that it takes no memory. A header keeps its
 /// layout and the bit of the heap; the rest of it is the next value, whose address has 48 bits, the lowest

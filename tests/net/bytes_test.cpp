@@ -46,20 +46,5 @@ TEST(ByteWriter, BorrowedBytesStandWhereCopiesWould) {
   }
 }
 
-TEST(ByteCounter, CountsWhatAWriterWrites) {
-  for (int bits = 0; bits < 64; ++bits) {
-    for (const uint64_t value : {(uint64_t{1} << bits) - 1, uint64_t{1} << bits}) {
-      ByteWriter out;
-      ByteCounter counter;
-      out.compact(value);
-      counter.compact(value);
-      EXPECT_EQ(counter.size(), out.size()) << value;
-      counter.number(1.5);
-      counter.raw(nullptr, 3);
-      EXPECT_EQ(counter.size(), out.size() + sizeof(double) + 3);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace hiaton::net

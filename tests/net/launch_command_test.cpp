@@ -58,10 +58,11 @@ TEST(LaunchCommand, IsAListOfWordsForEachMpi) {
   EXPECT_THAT(mpich.words, ElementsAre("/bin/mpiexec", "-hosts", "a:2,b:1", "-n", "3", "x"));
 }
 
-TEST(LaunchCommand, NeedsNoSshOnThisMachine) {
+TEST(LaunchCommand, NeedsNoSshAndNoTopologyOfThisMachine) {
   const std::vector<Host> hosts = parse_hosts("localhost:1,here:1");
   EXPECT_THAT(launch_command(Mpi::OpenMpi, "m", hosts, {"x"}, "here", true).environment,
-              testing::IsSupersetOf({Pair("OMPI_MCA_plm", "isolated"), Pair("OMPI_ALLOW_RUN_AS_ROOT", "1")}));
+              testing::IsSupersetOf({Pair("OMPI_MCA_plm", "isolated"), Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+                                     Pair("HWLOC_SYNTHETIC", "pu:1")}));
   EXPECT_THAT(launch_command(Mpi::Mpich, "m", hosts, {"x"}, "here", false).words, Contains("fork"));
 }
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace hiaton::net {
 namespace {
@@ -91,6 +93,24 @@ TEST(SharedMemory, WhatIsNoOfferIsNotOpened) {
   offer = shared.own->offer();
   offer.descriptor = 100000;
   EXPECT_EQ(SharedMemory::open(offer), nullptr);
+}
+
+TEST(Doorbell, WakesWhoSleepsInAnotherMapping) {
+  constexpr std::chrono::hours kLong(1);
+  Shared shared;
+  ASSERT_NE(shared.others, nullptr);
+  Doorbell& own = shared.own->bell();
+  uint32_t heard = own.rings();
+  shared.others->bell().ring();  // between the look and the sleep
+  own.sleep(heard, kLong);
+  std::thread ringer([&] {
+    for (int i = 0; i < 1000; ++i) shared.others->bell().ring();
+  });
+  const uint32_t all = heard + 1001;
+  while ((heard = own.rings()) != all) own.sleep(heard, kLong);
+  ringer.join();
+  own.sleep(heard, std::chrono::milliseconds(1));
+  EXPECT_EQ(own.rings(), all);
 }
 
 }  // namespace

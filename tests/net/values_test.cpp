@@ -120,19 +120,6 @@ TEST(Values, ListsAndTreesMayBeAsLongAsMemoryAllows) {
   EXPECT_EQ(through(types.tree, deep), deep);
 }
 
-TEST(Values, BytesAreCountedAsTheyAreWritten) {
-  const TreeTypes types;
-  std::mt19937 random(2);
-  for (int i = 0; i < 200; ++i) {
-    const Value tree = i == 0 ? long_list(1000) : random_tree(random, i % 60);
-    const ValueCodec codec(i == 0 ? types.list : types.tree);
-    const Slot slot = tree.slot();
-    ByteWriter out;
-    codec.write_slots({&slot, 1}, out);
-    EXPECT_EQ(codec.bytes_of_slots({&slot, 1}), out.size()) << to_string(tree);
-  }
-}
-
 std::string error_of(const Type& type, std::span<const std::byte> bytes) {
   try {
     read(type, bytes);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "hiaton/error.h"
+#include "tensor/data_references.h"
 #include "tensor/shown.h"
 
 namespace hiaton {
@@ -158,6 +159,24 @@ TEST(Misfits, NameTheFirstPartThatDoesNotFit) {
   EXPECT_EQ(misfit(Data(1, {int64_t{3}, leaf}), tree), "3 (i64) as field 'left: Tree' of Node");
   EXPECT_EQ(misfit(Data(0, {int64_t{1}, Tensor(DType::F32, {3})}), tree),
             "f32[3] as field 'state: f32[2]' of Leaf");
+}
+
+TEST(ContentBytes, CountWhatIsSharedOnce) {
+  const auto bytes_of = [](const Data& data) { return content_bytes(Value(data).slot().data); };
+  EXPECT_EQ(bytes_of(Data(0, {})), 0u);
+  const Data leaf(0, {Value(int64_t{1})});
+  EXPECT_EQ(bytes_of(leaf), 8u);
+  const Data tree(1, {Value(leaf), Value(Data(0, {Value(int64_t{2})})), Value(leaf)});
+  EXPECT_EQ(bytes_of(tree), 24u + 8 + 8);
+  const Tensor tensor(DType::F32, {2, 3});
+  EXPECT_EQ(content_bytes(Value(tensor).slot().tensor), 24u);
+  EXPECT_EQ(bytes_of(Data(2, {Value(tree), Value(tensor), Value(Data(3, {}))})), 24u + 24 + 40);
+}
+
+TEST(ContentBytes, NeedNoRecursion) {
+  Data list(0, {});
+  for (int i = 0; i < 1'000'000; ++i) list = Data(1, {Value(int64_t{i}), Value(list)});
+  EXPECT_EQ(content_bytes(Value(list).slot().data), 16'000'000u);
 }
 
 TEST(DTypes, NamesReadBack) {

@@ -98,8 +98,9 @@ void RemoteCalls::wait() {
   const bool is_idle = state_.idle.load() > waiting_count_.load();
   if (state_.shares_every_call) return is_idle ? transport_.wait(kLook) : std::this_thread::yield();
   if (can_be_woken_) {
-    const bool asks_soon = is_idle && !questions_.is_open();
-    return transport_.wait(asks_soon ? std::max<Clock::duration>(asks_again_ - Clock::now(), kLook) : kSleep);
+    if (!is_idle) return transport_.sleep(kSleep);
+    return transport_.wait(
+        questions_.is_open() ? kSleep : std::max<Clock::duration>(asks_again_ - Clock::now(), kLook));
   }
   if (is_idle) return transport_.wait(kLook);
   nap_ = std::clamp<Clock::duration>(2 * nap_, kShortestNap, kLongestNap);

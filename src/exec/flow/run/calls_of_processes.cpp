@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "exec/flow/run/flow_worker.h"
+#include "tensor/data_references.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -87,10 +89,12 @@ std::vector<std::size_t> Worker::half_of_ready() {
   };
   std::vector<Weighed> all;
   uint64_t total = 0;
+  const auto before = std::exchange(weighed_, {});
   for (std::size_t i = 0; i < std::min(ready_.size(), kMostToLookAt); ++i) {
     if (worth_of_ready(i) == Worth::Nothing) continue;
-    all.push_back(
-        {i, bytes_to_send(ready_[i].frame, function(ready_[i].frame).calls[ready_[i].item->index])});
+    const auto known = std::ranges::find(before, ready_[i], &ReadyBytes::ready);
+    weighed_.push_back({ready_[i], known == before.end() ? bytes_to_send(ready_[i]) : known->bytes});
+    all.push_back({i, weighed_.back().bytes});
     total += all.back().bytes;
   }
   std::ranges::stable_sort(all, std::greater(), &Weighed::bytes);
@@ -113,17 +117,25 @@ std::vector<std::size_t> Worker::half_of_ready() {
   return half;
 }
 
-uint64_t Worker::bytes_to_send(const Frame* frame, const Call& call) const {
-  const Function& callee = plan_.functions[call.callee];
-  std::vector<SentValue> arguments;
-  arguments.reserve(call.arguments.size());
+/// About how many bytes the arguments of a call that is ready are when they are sent.
+uint64_t Worker::bytes_to_send(const Ready& ready) const {
+  const Call& call = function(ready.frame).calls[ready.item->index];
+  uint64_t bytes = 0;
   for (const Move& move : call.arguments) {
-    const SlotKind kind = callee.slots[move.to];
-    const Cell cell = borrow(frame, move.from);
-    retain(kind, cell);
-    arguments.emplace_back(kind, cell);
+    const Cell cell = borrow(ready.frame, move.from);
+    switch (plan_.functions[call.callee].slots[move.to]) {
+      case SlotKind::Scalar:
+        bytes += sizeof(Slot);
+        break;
+      case SlotKind::Tensor:
+        bytes += content_bytes(cell.owner);
+        break;
+      case SlotKind::Data:
+        bytes += content_bytes(cell.slot.data);
+        break;
+    }
   }
-  return processes_->bytes_of(frame->function, call, arguments);
+  return bytes;
 }
 
 void Worker::send_call(Frame* frame, const Call& call, uint32_t function) {

@@ -120,6 +120,7 @@ class Worker {
   struct Ready {
     Frame* frame;
     const Item* item;
+    bool operator==(const Ready&) const = default;
   };
   /// What is ready, the next to fire last. `push` is always inlined, which that of a vector is not.
   class ReadyStack {
@@ -226,8 +227,12 @@ class Worker {
   void work_for_processes();
   bool ask_processes();
   void give_calls_to_processes();
+  struct ReadyBytes {
+    Ready ready;
+    uint64_t bytes;
+  };
   std::vector<std::size_t> half_of_ready();
-  uint64_t bytes_to_send(const Frame* frame, const Call& call) const;
+  uint64_t bytes_to_send(const Ready& ready) const;
   uint32_t choose_copy(uint32_t function);
   void send_call(Frame* frame, const Call& call, uint32_t function);
   static uint64_t arrow_of(ReturnName name);
@@ -310,6 +315,7 @@ class Worker {
   uint32_t fires_to_exchange_ = 1;
   bool gives_every_call_ = false;
   ProcessCalls* processes_ = nullptr;    ///< null: this process is the only one
+  std::vector<ReadyBytes> weighed_;      ///< what half_of_ready() has found last
   bool exchanges_ = false;               ///< messages come
   std::vector<uint32_t> under_way_;      ///< by function: calls that this process has sent to it
   std::vector<std::size_t> turns_;       ///< by function with copies: the one that is next

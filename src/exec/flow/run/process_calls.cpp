@@ -148,14 +148,6 @@ std::optional<uint32_t> ProcessCalls::take_asking(uint64_t frames) {
   return process;
 }
 
-uint64_t ProcessCalls::bytes_of(uint32_t caller_function, const Call& call,
-                                std::span<const SentValue> arguments) {
-  const auto number = static_cast<uint32_t>(&call - plan_.functions[caller_function].calls.data());
-  slots_.clear();
-  for (const SentValue& value : arguments) slots_.push_back(value.slot());
-  return codecs_.arguments(caller_function, number).bytes_of_slots(slots_);
-}
-
 void ProcessCalls::take_ask(net::ByteReader& in, int from) {
   const uint64_t frames = in.compact();
   in.require_end();

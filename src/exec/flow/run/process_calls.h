@@ -84,8 +84,6 @@ class ProcessCalls : private CommonRun {
   std::optional<uint32_t> take_asking(uint64_t frames);
   /// Whether there is such a process.
   bool is_asked_with(uint64_t frames) const { return find_asking(frames) != asking_.end(); }
-  /// How many bytes the arguments of the call are when they are sent.
-  uint64_t bytes_of(uint32_t caller_function, const Call& call, std::span<const SentValue> arguments);
   bool is_asked() const { return !asking_.empty(); }
   /// For tests: each call goes to another process, if there is one.
   bool shares_every_call() const { return shares_every_call_; }

@@ -72,6 +72,7 @@ void Worker::clear() {
   track_ = nullptr;
   for (FramePool& pool : pools_) pool.clear();
   ready_.clear();
+  weighed_.clear();
   for (Waiting& waiting : waiting_) waiting.clear();
   started_.clear();
   release_direct_arguments();
