@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -26,11 +27,16 @@ ExampleOrder all_of(const Batch& batch) {
 
 /// The same examples in an order in which parts of equally many of them are about equally much work: the
 /// largest first, each to the part with the least work so far.
-ExampleOrder balanced_order(const Batch& batch, ExampleOrder by_size, std::size_t part_count) {
-  const std::size_t count = std::min(part_count, by_size.size());
-  if (count < 2) return by_size;
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](std::size_t a, std::size_t b) { return batch.weight(a) > batch.weight(b); });
+ExampleOrder balanced_order(const Batch& batch, ExampleOrder examples, std::size_t part_count) {
+  const std::size_t count = std::min(part_count, examples.size());
+  if (count < 2) return examples;
+  struct Weighed {
+    std::size_t example;
+    std::size_t work;
+  };
+  std::vector<Weighed> by_size;
+  for (const std::size_t example : examples) by_size.push_back({example, batch.weight(example)});
+  std::ranges::stable_sort(by_size, std::greater(), &Weighed::work);
   struct Part {
     std::size_t capacity;
     std::size_t work = 0;
@@ -39,14 +45,14 @@ ExampleOrder balanced_order(const Batch& batch, ExampleOrder by_size, std::size_
   std::vector<Part> parts;
   const std::vector<std::size_t> begins = cut_into_parts(by_size.size(), count);
   for (std::size_t i = 0; i < count; ++i) parts.push_back({begins[i + 1] - begins[i]});
-  for (const std::size_t example : by_size) {
+  for (const Weighed& one : by_size) {
     Part* least = nullptr;
     for (Part& part : parts) {
       const bool has_room = part.examples.size() < part.capacity;
       if (has_room && (least == nullptr || part.work < least->work)) least = &part;
     }
-    least->work += batch.weight(example);
-    least->examples.push_back(example);
+    least->work += one.work;
+    least->examples.push_back(one.example);
   }
   ExampleOrder order;
   for (const Part& part : parts) order.insert(order.end(), part.examples.begin(), part.examples.end());
