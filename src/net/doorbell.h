@@ -15,27 +15,38 @@
 
 namespace hiaton::net {
 
-/// Lies in memory that all who ring and sleep have mapped. Who sleeps asks for rings() first, then looks for
-/// what may have come, and sleeps only where it finds nothing: what comes in between has rung.
+/// Lies in memory that all who ring and sleep have mapped. Who sleeps says first that it is going to, then
+/// looks for what may have come, and sleeps only where it finds nothing: what has come later has rung.
 class Doorbell {
  public:
-  uint32_t rings() const { return rings_.load(std::memory_order_acquire); }
-
-  /// After what is to be seen by who wakes.
-  void ring() {
-    rings_.fetch_add(1, std::memory_order_seq_cst);
-    if (sleepers_.load(std::memory_order_seq_cst) != 0) call(FUTEX_WAKE, INT_MAX, nullptr);
+  /// By who is going to sleep. Returns what sleep() takes.
+  uint32_t expect() {
+    const uint32_t rings = rings_.load(std::memory_order_relaxed);
+    is_expected_.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // before it looks
+    return rings;
   }
 
-  /// Returns where it has rung since rings() was `heard`, at the latest after `most`, and now and then
+  /// After what is to be seen by who sleeps. Only reads, as long as nobody is going to.
+  void ring() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (is_expected_.load(std::memory_order_relaxed) != 0) ring_anyway();
+  }
+
+  /// Wakes also who sleeps for something else than what is expected.
+  void ring_anyway() {
+    is_expected_.store(0, std::memory_order_relaxed);
+    rings_.fetch_add(1, std::memory_order_release);
+    call(FUTEX_WAKE, INT_MAX, nullptr);
+  }
+
+  /// Returns where it has rung since expect() returned `rings`, at the latest after `most`, and now and then
   /// earlier.
-  void sleep(uint32_t heard, std::chrono::nanoseconds most) {
+  void sleep(uint32_t rings, std::chrono::nanoseconds most) {
     if (most.count() <= 0) return;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(most);
     const timespec time{seconds.count(), (most - seconds).count()};
-    sleepers_.fetch_add(1, std::memory_order_seq_cst);  // before the system reads rings_
-    call(FUTEX_WAIT, heard, &time);
-    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    call(FUTEX_WAIT, rings, &time);
   }
 
  private:
@@ -47,7 +58,7 @@ class Doorbell {
   }
 
   std::atomic<uint32_t> rings_{0};
-  std::atomic<uint32_t> sleepers_{0};
+  std::atomic<uint32_t> is_expected_{0};
 };
 
 }  // namespace hiaton::net

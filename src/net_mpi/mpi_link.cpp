@@ -34,7 +34,8 @@ constexpr std::chrono::microseconds kSpins(20);
 constexpr std::chrono::milliseconds kYields(1);
 constexpr std::chrono::milliseconds kYieldsForLarge(50);
 /// How long it sleeps until it looks whether MPI has moved something, and where a bell wakes it: MPI may move
-/// something late.
+/// something late. Where a processor has nothing else to do, sleeps begin short: it wakes slower from longer
+/// ones.
 constexpr std::chrono::microseconds kLongestNap(200);
 constexpr std::chrono::milliseconds kLongestSleep(4);
 /// By how much the system may make a sleep longer; it is 50 us where nobody says so.
@@ -164,7 +165,6 @@ class MpiLink : public Link {
   }
 
   bool receive(Arrival& arrival) override {
-    if (has_bell()) heard_.store(bell().rings(), std::memory_order_relaxed);
     forget_sent();
     return receive_small(arrival) || receive_large(arrival);
   }
@@ -183,14 +183,14 @@ class MpiLink : public Link {
     const std::chrono::milliseconds yields = is_large_under_way ? kYieldsForLarge : kYields;
     if (idle < yields && (is_large_under_way || !is_crowded_)) return std::this_thread::yield();
     if (has_bell() && sends_under_way_.load(std::memory_order_relaxed) == 0) {
-      return bell().sleep(heard_.load(std::memory_order_relaxed),
-                          std::min<std::chrono::nanoseconds>(kLongestSleep, most));
+      const std::chrono::nanoseconds length = is_crowded_ ? kLongestSleep : idle / 16;
+      return sleep(std::min<std::chrono::nanoseconds>({length, kLongestSleep, most}));
     }
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>({idle / 4, kLongestNap, most}));
   }
 
   bool wake() override {
-    if (has_bell()) bell().ring();
+    if (has_bell()) bell().ring_anyway();
     return has_bell();
   }
 
@@ -288,6 +288,12 @@ class MpiLink : public Link {
   /// Whether all others ring at this process.
   bool has_bell() const { return shares_all_memory_; }
   Doorbell& bell() const { return own_memory_->bell(); }
+  /// Sleeps only the second time: whoever waits looks once more in between.
+  void sleep(std::chrono::nanoseconds most) {
+    const uint64_t expected = expected_.exchange(0);
+    if (expected == 0) return expected_.store(kIsExpected | bell().expect());
+    bell().sleep(static_cast<uint32_t>(expected), most);
+  }
   void ring_at(int process) const {
     const auto& memory = memory_of_others_[static_cast<std::size_t>(process)];
     if (memory != nullptr) memory->bell().ring();
@@ -407,7 +413,8 @@ class MpiLink : public Link {
   std::atomic<bool> is_receiving_large_{false};
   std::atomic<std::size_t> sends_under_way_{0};
   std::atomic<std::size_t> large_sends_{0};  ///< of these
-  std::atomic<uint32_t> heard_{0};           ///< how often the bell had rung when this process last looked
+  static constexpr uint64_t kIsExpected = uint64_t{1} << 32;
+  std::atomic<uint64_t> expected_{0};  ///< what the bell's expect() has returned, and kIsExpected; 0: nothing
 };
 
 Link* open_link() {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -100,17 +101,34 @@ TEST(Doorbell, WakesWhoSleepsInAnotherMapping) {
   Shared shared;
   ASSERT_NE(shared.others, nullptr);
   Doorbell& own = shared.own->bell();
-  uint32_t heard = own.rings();
+  const uint32_t rings = own.expect();
   shared.others->bell().ring();  // between the look and the sleep
-  own.sleep(heard, kLong);
-  std::thread ringer([&] {
-    for (int i = 0; i < 1000; ++i) shared.others->bell().ring();
+  own.sleep(rings, kLong);
+  std::atomic<int> sent{0};
+  std::thread sender([&] {
+    for (int i = 0; i < 10'000; ++i) {
+      sent.fetch_add(1, std::memory_order_relaxed);
+      shared.others->bell().ring();
+    }
   });
-  const uint32_t all = heard + 1001;
-  while ((heard = own.rings()) != all) own.sleep(heard, kLong);
-  ringer.join();
-  own.sleep(heard, std::chrono::milliseconds(1));
-  EXPECT_EQ(own.rings(), all);
+  for (;;) {
+    const uint32_t expected = own.expect();
+    if (sent.load(std::memory_order_relaxed) == 10'000) break;
+    own.sleep(expected, kLong);
+  }
+  sender.join();
+}
+
+TEST(Doorbell, DoesNotRingWhereNobodyExpectsIt) {
+  Doorbell bell;
+  bell.sleep(bell.expect(), std::chrono::milliseconds(1));
+  bell.ring();
+  const uint32_t rings = bell.expect();
+  bell.ring();
+  bell.ring();
+  EXPECT_EQ(bell.expect(), rings + 1);
+  bell.ring_anyway();
+  bell.sleep(rings + 1, std::chrono::hours(1));
 }
 
 }  // namespace
