@@ -55,7 +55,10 @@ void Worker::drain() {
     if (track_ != nullptr) begin_items();
     while (frames_ < kManyFrames && (!ready_.empty() || start_next())) {
       fire_next();
-      if (exchanges_ && --fires_to_exchange_ == 0) exchange();
+      if (exchanges_ && --fires_to_exchange_ == 0) {
+        exchange();
+        if (others_wait_for_batch()) break;
+      }
     }
     if (track_ != nullptr) end_items();
     if (exchanges_ && ready_.empty() && (exchange() || ask_for_calls())) continue;
@@ -77,6 +80,15 @@ void Worker::drain() {
       return;
     }
   }
+}
+
+/// Whether a batch runs although something is ready: what processes send each other for placed functions
+/// comes for long, and they would take turns if each waited for all of it.
+bool Worker::others_wait_for_batch() const {
+  if (processes_ == nullptr || processes_->shares_calls()) return false;
+  const Region* next = choose();
+  if (next == nullptr) return false;
+  return waiting_[static_cast<std::size_t>(next - plan_.regions.data())].size() >= kFullWave;
 }
 
 /// Before the batch of the region, which is of all that wait the first in order.

@@ -251,6 +251,7 @@ class Worker {
   uint64_t scalar_firings() const;
 
   const Region* choose() const;
+  bool others_wait_for_batch() const;
   void tell_complete_gradients(const Region& next);
   void run_batch(const Region& region, std::vector<Frame*>& frames);
   void run_batch_of(const Region& region, std::span<Frame* const> frames);
