@@ -30,11 +30,11 @@ class Doorbell {
   /// After what is to be seen by who sleeps. Only reads, as long as nobody is going to.
   void ring() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (is_expected_.load(std::memory_order_relaxed) != 0) ring_anyway();
+    if (is_expected_.load(std::memory_order_relaxed) != 0) wake();
   }
 
-  /// Wakes also who sleeps for something else than what is expected.
-  void ring_anyway() {
+  /// Ends the sleep of whoever sleeps, or is going to, whether something has come or not.
+  void wake() {
     is_expected_.store(0, std::memory_order_relaxed);
     rings_.fetch_add(1, std::memory_order_release);
     call(FUTEX_WAKE, INT_MAX, nullptr);

@@ -71,15 +71,15 @@ class SharedMemory {
   std::size_t size() const { return size_; }
   /// Rung by the others where they have sent something to who has made the memory.
   Doorbell& bell() const { return at_begin().bell; }
-  /// What is made in it begins here.
-  static constexpr std::size_t kUsed = 64;
+  /// Where the memory begins that is free for packets.
+  static constexpr std::size_t kFirstFree = 64;
 
  private:
   struct Begin {
     uint64_t token;
     Doorbell bell;
   };
-  static_assert(sizeof(Begin) <= kUsed);
+  static_assert(sizeof(Begin) <= kFirstFree);
 
   SharedMemory(int descriptor, std::size_t size) : descriptor_(descriptor), size_(size) {}
 
@@ -126,7 +126,7 @@ struct SharedPacket {
 
   /// Whether there can be such a packet in memory of so many bytes.
   bool fits(std::size_t bytes) const {
-    return offset >= SharedMemory::kUsed && offset % alignof(SharedBlock) == 0 && offset < bytes &&
+    return offset >= SharedMemory::kFirstFree && offset % alignof(SharedBlock) == 0 && offset < bytes &&
            bytes - offset >= sizeof(SharedBlock) && size <= bytes - offset - sizeof(SharedBlock);
   }
 };
@@ -136,7 +136,7 @@ struct SharedPacket {
 class SharedPackets {
  public:
   explicit SharedPackets(std::shared_ptr<SharedMemory> memory)
-      : memory_(std::move(memory)), end_(SharedMemory::kUsed) {}
+      : memory_(std::move(memory)), end_(SharedMemory::kFirstFree) {}
 
   /// An empty packet with room for so many bytes; nothing where there is no room.
   std::optional<Packet> take(std::size_t bytes) {

@@ -140,7 +140,7 @@ class Transport {
   /// nothing has come for a while.
   void wait(std::chrono::nanoseconds most) { wait(most, std::chrono::nanoseconds(0)); }
   /// The same of a thread that others of this process compute beside: gives the processor away at once.
-  void sleep(std::chrono::nanoseconds most) { wait(most, std::chrono::hours(1)); }
+  void sleep(std::chrono::nanoseconds most) { wait(most, kIdleForLong); }
   /// Makes the wait() that goes on, or else the next one, return, from any thread. False: the link cannot do
   /// that, and no wait() sleeps until something arrives.
   bool wake();
@@ -224,6 +224,8 @@ class Transport {
   template <class OnBytes>
   std::size_t for_each_message(std::span<const std::byte> packet, int from, const OnBytes& on_bytes);
   void wait(std::chrono::nanoseconds most, std::chrono::nanoseconds idle_before);
+  /// After so long without an arrival no link looks any more before it sleeps.
+  static constexpr std::chrono::hours kIdleForLong{1};
   bool has_messages() const { return !inbox_.empty() || !put_back_.empty(); }
   template <class HandOn>
   std::size_t hand_on_again(const HandOn& hand_on);

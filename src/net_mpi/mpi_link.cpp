@@ -190,7 +190,7 @@ class MpiLink : public Link {
   }
 
   bool wake() override {
-    if (has_bell()) bell().ring_anyway();
+    if (has_bell()) bell().wake();
     return has_bell();
   }
 

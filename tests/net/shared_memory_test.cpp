@@ -127,7 +127,7 @@ TEST(Doorbell, DoesNotRingWhereNobodyExpectsIt) {
   bell.ring();
   bell.ring();
   EXPECT_EQ(bell.expect(), rings + 1);
-  bell.ring_anyway();
+  bell.wake();
   bell.sleep(rings + 1, std::chrono::hours(1));
 }
 
