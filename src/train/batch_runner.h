@@ -17,6 +17,7 @@
 #include "hiaton/thread_pool.h"
 #include "hiaton/train.h"
 #include "partition/partition.h"
+#include "train/division.h"
 #include "train/gradient.h"
 
 namespace hiaton::train {
@@ -86,7 +87,7 @@ class BatchRunner {
   void update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
               double gradient_scale);
   /// The elements of a dense gradient that this process has after loss_and_gradients(): all but where it
-  /// updates some of them.
+  /// updates some of them. Of one that is divided by rows it has its own rows.
   ElementRange own_elements(std::size_t parameter) const;
 
   using Take = std::function<void(std::size_t index, std::vector<Value> results)>;
@@ -139,7 +140,7 @@ class BatchRunner {
       part_sums_;  ///< sums of the subtrees of parts that this process has
   std::vector<ParameterValues> parameters_;
   std::vector<bool> is_read_by_rows_;  ///< by parameter
-  std::vector<bool> divided_;          ///< by parameter: processes update elements each; empty: none
+  std::vector<DividedBy> divided_;     ///< by parameter; empty: nothing is divided
   std::vector<Value> values_;  ///< values of parameters_ as they are; empty where they may have changed
 };
 

@@ -12,30 +12,34 @@
 
 namespace hiaton::train {
 
-/// Large ones whose gradients are never sparse: to update few elements takes less time than a message. Where
-/// the processes are not near each other, it has to be worth a round more; two of them exchange all sums in
-/// one round, most of it while they compute, and new values would wait for the network.
+/// Large ones: to update few elements takes less time than a message. Where the processes are not near each
+/// other, it has to be worth a round more; two of them exchange all sums in one round, most of it while they
+/// compute, and new values would wait for the network. Parameters of which runs use rows are divided by rows,
+/// unless runs use all of them too.
 void BatchRunner::divide_parameters(const SharedBatches& sharing, bool are_near) {
   constexpr int64_t kLeastDivided = 4096;
   constexpr int64_t kWorthARound = 1 << 20;
-  divided_.assign(parameters_.size(), true);
+  std::vector<bool> has_rows(parameters_.size());
+  std::vector<bool> has_all(parameters_.size());
   for (const graph::Node& node : model_.training_program().graph().nodes()) {
-    if (node.kind == graph::NodeKind::Accumulate &&
-        static_cast<Accumulation>(node.attributes[0]) == Accumulation::Rows)
-      divided_[static_cast<std::size_t>(node.parameter)] = false;
+    if (node.kind != graph::NodeKind::Accumulate) continue;
+    const bool are_rows = static_cast<Accumulation>(node.attributes[0]) == Accumulation::Rows;
+    (are_rows ? has_rows : has_all)[static_cast<std::size_t>(node.parameter)] = true;
   }
+  divided_.assign(parameters_.size(), DividedBy::Nothing);
   int64_t elements = 0;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const int64_t size = parameters_[i].row_count() * parameters_[i].row_width();
-    divided_[i] = divided_[i] && size >= kLeastDivided;
-    if (divided_[i]) elements += size;
+    if (size < kLeastDivided || (has_rows[i] && has_all[i])) continue;
+    divided_[i] = has_rows[i] ? DividedBy::Rows : DividedBy::Elements;
+    if (!has_rows[i]) elements += size;
   }
   const bool is_worth_it = are_near || (sharing.processes() > 2 && elements >= kWorthARound);
   if (sharing.is_dealt() || sharing.group() > 1 || sharing.processes() == 1 || !is_worth_it) divided_.clear();
 }
 
 bool BatchRunner::is_divided(std::size_t parameter) const {
-  return !divided_.empty() && divided_[parameter] && sharing_->sums().is_divided(parameter);
+  return !divided_.empty() && sharing_->sums().is_divided(parameter);
 }
 
 std::vector<double> BatchRunner::squares(std::span<const Gradient> gradients) {
@@ -51,7 +55,7 @@ std::vector<double> BatchRunner::squares(std::span<const Gradient> gradients) {
 }
 
 ElementRange BatchRunner::own_elements(std::size_t parameter) const {
-  if (!is_divided(parameter)) return {};
+  if (!is_divided(parameter) || divided_[parameter] == DividedBy::Rows) return {};
   const PartRange elements = sharing_->sums().own_elements(parameter);
   return {elements.begin, elements.end};
 }
@@ -83,7 +87,7 @@ void BatchRunner::keep_own(Optimizer* optimizer) {
 
 void BatchRunner::bring_all(Optimizer& optimizer) {
   for (std::size_t i = 0; i < divided_.size(); ++i) {
-    if (divided_[i]) bring_divided(optimizer, i);
+    if (divided_[i] != DividedBy::Nothing) bring_divided(optimizer, i);
   }
   if (sharing_ == nullptr || sharing_->tables() == nullptr) return;
   values_.clear();
@@ -95,20 +99,30 @@ void BatchRunner::bring_all(Optimizer& optimizer) {
 /// The state of the elements that the others update.
 void BatchRunner::bring_divided(Optimizer& optimizer, std::size_t parameter) {
   const std::size_t element = size_of(parameters_[parameter].values.dtype());
-  const std::size_t size = parameters_[parameter].values.size();
+  const Pieces pieces(static_cast<std::size_t>(parameters_[parameter].row_count()),
+                      static_cast<std::size_t>(parameters_[parameter].row_width()));
   for (std::size_t slot = 0; slot < optimizer.slots().size(); ++slot) {
     const std::span<std::byte> state = optimizer.slot_values(slot, parameter).bytes();
-    const auto part_of = [&](std::size_t process) {
-      const PartRange range = elements_of_process(process, sharing_->processes(), 1, size);
-      return state.subspan(range.begin * element, range.size() * element);
+    const auto for_each_part = [&](std::size_t process, const auto& act) {
+      for_each_owned_range(divided_[parameter], process, sharing_->processes(), pieces, [&](PartRange range) {
+        act(state.subspan(range.begin * element, range.size() * element));
+      });
     };
-    const std::vector<std::vector<std::byte>> brought = sharing_->collect(part_of(sharing_->self()));
+    std::vector<std::byte> own;
+    for_each_part(sharing_->self(),
+                  [&](std::span<std::byte> part) { own.insert(own.end(), part.begin(), part.end()); });
+    const std::vector<std::vector<std::byte>> brought = sharing_->collect(own);
     for (std::size_t process = 1; sharing_->self() == 0 && process < brought.size(); ++process) {
-      const std::span<std::byte> part = part_of(process);
-      if (brought[process].size() != part.size())
-        throw ProgramError(fmt::format("expected {} bytes of the state of '{}', found {}", part.size(),
+      std::size_t expected = 0;
+      for_each_part(process, [&](std::span<std::byte> part) { expected += part.size(); });
+      if (brought[process].size() != expected)
+        throw ProgramError(fmt::format("expected {} bytes of the state of '{}', found {}", expected,
                                        parameters_[parameter].name, brought[process].size()));
-      std::ranges::copy(brought[process], part.begin());
+      auto from = brought[process].cbegin();
+      for_each_part(process, [&](std::span<std::byte> part) {
+        std::copy_n(from, part.size(), part.begin());
+        from += static_cast<std::ptrdiff_t>(part.size());
+      });
     }
   }
 }

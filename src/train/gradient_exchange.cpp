@@ -13,11 +13,6 @@
 namespace hiaton::train {
 namespace {
 
-/// The pieces of squares of these elements, which begin with one.
-PartRange pieces_of(PartRange elements) {
-  return {elements.begin / kSquaresPiece, (elements.end + kSquaresPiece - 1) / kSquaresPiece};
-}
-
 const std::byte* read_elements(net::ByteReader& in, std::size_t count, std::size_t element) {
   in.align(element);
   return in.take(count * element);
@@ -44,16 +39,10 @@ void add(DType dtype, std::size_t count, const std::byte* a, const std::byte* b,
 
 }  // namespace
 
-PartRange elements_of_process(std::size_t process, std::size_t processes, std::size_t group,
-                              std::size_t size) {
-  const PartRange range = owned_parts(process, processes, group, pieces_of({0, size}).size());
-  return {std::min(range.begin * kSquaresPiece, size), std::min(range.end * kSquaresPiece, size)};
-}
-
 GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std::size_t self,
                                    Gradients& sums, std::size_t group,
                                    std::span<const std::optional<int>> holders,
-                                   const std::vector<bool>& divided)
+                                   std::span<const DividedBy> divided)
     : processes_(processes), self_(self), group_(group), holders_(holders), parts_(parts), sums_(sums) {
   for (std::size_t process = 0; process < processes; ++process) {
     for (const PartRange subtree : whole_subtrees(parts, owned_parts(process, processes, group, parts)))
@@ -62,44 +51,76 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
   is_early_.resize(sums.size());
   addends_.resize(leaves_.size());
   scratch_.resize(leaves_.size());
+  rows_to_.resize(processes);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const auto rows = static_cast<std::size_t>(sums[i].values.dims()[0]);
     const auto size = static_cast<std::size_t>(sums[i].values.size());
+    const std::size_t width = rows == 0 ? 0 : size / rows;
     parameters_.push_back({.dtype = sums[i].values.dtype(),
                            .rows = rows,
-                           .width = rows == 0 ? 0 : size / rows,
+                           .width = width,
+                           .pieces = Pieces(rows, width),
                            .dense = std::vector<const std::byte*>(leaves_.size()),
                            .sparse = {},
-                           .is_divided = !divided.empty() && divided[i]});
+                           .divided = divided.empty() ? DividedBy::Nothing : divided[i]});
+    if (parameters_.back().has_rows()) parameters_.back().row_squares.resize(processes);
   }
 }
 
 PartRange GradientExchange::elements_of(std::size_t process, const ParameterGradient& parameter) const {
-  if (!adds_ranges() && !parameter.is_divided) return {0, parameter.size()};
-  return elements_of_process(process, processes_, group_, parameter.size());
+  if (!adds_ranges() && parameter.divided == DividedBy::Nothing) return {0, parameter.size()};
+  return elements_of_process(process, processes_, group_, parameter.pieces);
+}
+
+void GradientExchange::write_form(Form form, std::size_t index, std::span<net::ByteWriter> out) const {
+  for (std::size_t to = 0; to < processes_; ++to) {
+    if (to != self_ && gets(to, index)) out[to].number(static_cast<uint8_t>(form));
+  }
 }
 
 /// What stands behind the form.
-void GradientExchange::write_values(const Gradients::Sum& sum, std::size_t index, std::size_t to,
-                                    net::ByteWriter& out) const {
-  const auto* values = sum.values.data<std::byte>();
-  const std::size_t element = parameters_[index].element();
-  if (sum.dense) {
-    const PartRange elements = elements_of(to, parameters_[index]);
-    return write_elements(values + elements.begin * element, elements.size(), element, out);
+void GradientExchange::write_values(const Gradients::Sum& sum, std::size_t index,
+                                    std::span<net::ByteWriter> out) {
+  const ParameterGradient& parameter = parameters_[index];
+  if (!sum.dense && parameter.has_rows()) {
+    for (std::vector<int64_t>& rows : rows_to_) rows.clear();
+    for (const int64_t row : sum.rows)
+      rows_to_[process_of_row(static_cast<std::size_t>(row), processes_, parameter.pieces)].push_back(row);
   }
-  out.compact(sum.rows.size());
-  for (const int64_t row : sum.rows) out.compact(static_cast<uint64_t>(row));
-  const std::size_t width = parameters_[index].width;
-  for (const int64_t row : sum.rows)
-    write_elements(values + static_cast<std::size_t>(row) * width * element, width, element, out);
+  for (std::size_t to = 0; to < processes_; ++to) {
+    if (to == self_ || !gets(to, index)) continue;
+    if (sum.dense) {
+      write_dense(sum, index, to, out[to]);
+      continue;
+    }
+    const std::vector<int64_t>& rows = parameter.has_rows() ? rows_to_[to] : sum.rows;
+    out[to].compact(rows.size());
+    for (const int64_t row : rows) out[to].compact(static_cast<uint64_t>(row));
+    const std::size_t bytes = parameter.width * parameter.element();
+    const auto* values = sum.values.data<std::byte>();
+    for (const int64_t row : rows)
+      write_elements(values + static_cast<std::size_t>(row) * bytes, parameter.width, parameter.element(),
+                     out[to]);
+  }
 }
 
-void GradientExchange::write_early(const Gradients& sums, std::size_t parameter, std::size_t to,
+/// The elements that process `to` adds up.
+void GradientExchange::write_dense(const Gradients::Sum& sum, std::size_t index, std::size_t to,
                                    net::ByteWriter& out) const {
-  out.number(static_cast<uint8_t>(form_of(sums[parameter])));
-  out.align(kEarlyElements);
-  write_values(sums[parameter], parameter, to, out);
+  const ParameterGradient& parameter = parameters_[index];
+  const auto write = [&](PartRange elements) {
+    write_elements(sum.values.data<std::byte>() + elements.begin * parameter.element(), elements.size(),
+                   parameter.element(), out);
+  };
+  if (!parameter.has_rows()) return write(elements_of(to, parameter));
+  for_each_owned_range(DividedBy::Rows, to, processes_, parameter.pieces, write);
+}
+
+void GradientExchange::write_early(const Gradients& sums, std::size_t parameter,
+                                   std::span<net::ByteWriter> out) {
+  write_form(form_of(sums[parameter]), parameter, out);
+  for (net::ByteWriter& to : out) to.align(kEarlyElements);
+  write_values(sums[parameter], parameter, out);
 }
 
 void GradientExchange::begin_early_dense(std::span<std::byte> message) {
@@ -112,31 +133,27 @@ std::size_t GradientExchange::early_bytes(const Gradients::Sum& sum, std::size_t
   return (sum.dense ? gradient.rows : sum.rows.size()) * gradient.width * gradient.element();
 }
 
-void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t to,
-                                   net::ByteWriter& out) const {
+void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::span<net::ByteWriter> out) {
   for (const SubtreeSum& subtree : own) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      if (!gets(to, i)) continue;
-      if (is_early_[i]) {
-        out.number(static_cast<uint8_t>(Form::Early));
-      } else {
-        const Gradients::Sum& sum = (*subtree.sums)[i];
-        out.number(static_cast<uint8_t>(form_of(sum)));
-        write_values(sum, i, to, out);
-      }
+      const Gradients::Sum& sum = (*subtree.sums)[i];
+      write_form(is_early_[i] ? Form::Early : form_of(sum), i, out);
+      if (!is_early_[i]) write_values(sum, i, out);
     }
   }
 }
 
 void GradientExchange::read_parameter(std::size_t leaf, std::size_t index, Form form, net::ByteReader& in) {
   ParameterGradient& parameter = parameters_[index];
-  if (form == Form::Sparse) {
-    read_rows(leaf, parameter, in);
+  if (form == Form::Sparse) return read_rows(leaf, parameter, in);
+  parameter.is_dense = true;
+  if (parameter.has_rows() && form == Form::Dense) {
+    read_owned_rows(leaf, parameter, in);
+  } else if (parameter.has_rows() && form == Form::Whole) {
+    push_owned_rows(leaf, parameter, read_elements(in, parameter.size(), parameter.element()));
   } else if (form == Form::Dense) {
-    parameter.is_dense = true;
     parameter.dense[leaf] = read_elements(in, elements_of(self_, parameter).size(), parameter.element());
   } else if (form == Form::Whole) {
-    parameter.is_dense = true;
     parameter.dense[leaf] = read_elements(in, parameter.size(), parameter.element()) +
                             elements_of(self_, parameter).begin * parameter.element();
   } else {
@@ -181,11 +198,16 @@ void GradientExchange::take_own(std::span<const SubtreeSum> own) {
       const auto* values = sums[i].values.data<std::byte>();
       if (sums[i].dense) {
         parameter.is_dense = true;
+        if (parameter.has_rows()) {
+          push_owned_rows(leaf, parameter, values);
+          continue;
+        }
         parameter.dense[leaf] = values + elements_of(self_, parameter).begin * parameter.element();
         continue;
       }
       for (const int64_t row : sums[i].rows) {
         const auto number = static_cast<std::size_t>(row);
+        if (parameter.has_rows() && process_of_row(number, processes_, parameter.pieces) != self_) continue;
         parameter.sparse.push_back({number, leaf, values + number * parameter.width * parameter.element()});
       }
     }
@@ -200,26 +222,52 @@ void GradientExchange::read_rows(std::size_t leaf, ParameterGradient& parameter,
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t row = in.compact();
     if (row >= parameter.rows) in.fail(fmt::format("expected a row below {}, found {}", parameter.rows, row));
+    if (parameter.has_rows() && process_of_row(row, processes_, parameter.pieces) != self_)
+      in.fail(fmt::format("expected rows that process {} adds up, found row {}", self_, row));
     parameter.sparse.push_back({static_cast<std::size_t>(row), leaf, nullptr});
   }
   for (std::size_t i = begin; i < parameter.sparse.size(); ++i)
     parameter.sparse[i].values = read_elements(in, parameter.width, parameter.element());
 }
 
+/// A dense gradient of which only the elements of this process have come.
+void GradientExchange::read_owned_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in) {
+  const auto read = [&](PartRange elements) {
+    const std::byte* values = read_elements(in, elements.size(), parameter.element());
+    for (std::size_t begin = elements.begin; begin < elements.end; begin += parameter.width)
+      parameter.sparse.push_back(
+          {begin / parameter.width, leaf, values + (begin - elements.begin) * parameter.element()});
+  };
+  for_each_owned_range(DividedBy::Rows, self_, processes_, parameter.pieces, read);
+}
+
+/// A dense gradient all of whose elements stand at `values`.
+void GradientExchange::push_owned_rows(std::size_t leaf, ParameterGradient& parameter,
+                                       const std::byte* values) {
+  const auto push = [&](PartRange elements) {
+    for (std::size_t begin = elements.begin; begin < elements.end; begin += parameter.width)
+      parameter.sparse.push_back({begin / parameter.width, leaf, values + begin * parameter.element()});
+  };
+  for_each_owned_range(DividedBy::Rows, self_, processes_, parameter.pieces, push);
+}
+
 void GradientExchange::add_up() {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     std::vector<Row>& rows = parameters_[i].sparse;
     std::ranges::sort(rows, {}, [](const Row& row) { return std::tuple(row.row, row.leaf); });
-    if (parameters_[i].is_dense) {
+    if (parameters_[i].has_rows()) {
+      add_rows(i);
+      add_squares_of_rows(i);
+    } else if (parameters_[i].is_dense) {
       add_elements(i);
-      if (parameters_[i].is_divided) add_squares(i);
+      if (parameters_[i].is_divided()) add_squares(i);
     } else {
       add_rows(i);
     }
   }
 }
 
-/// Adds up the rows of a parameter whose gradient is sparse in all subtrees.
+/// Adds up the rows of a parameter whose gradient is sparse in all subtrees, or that is divided by rows.
 void GradientExchange::add_rows(std::size_t index) {
   const ParameterGradient& parameter = parameters_[index];
   auto* sums = sums_.values(index).mutable_data<std::byte>();
@@ -246,12 +294,32 @@ void GradientExchange::add_elements(std::size_t index) {
 
 void GradientExchange::add_squares(std::size_t index) {
   ParameterGradient& parameter = parameters_[index];
-  const PartRange elements = elements_of(self_, parameter);
-  const std::byte* sums = sums_[index].values.data<std::byte>() + elements.begin * parameter.element();
+  const PartRange pieces = owned_parts(self_, processes_, group_, parameter.pieces.count());
   std::vector<double> own;
-  append_squares(parameter.dtype, sums, elements.size(), own);
-  parameter.squares.resize(pieces_of({0, parameter.size()}).size());
-  std::ranges::copy(own, parameter.squares.begin() + static_cast<std::ptrdiff_t>(pieces_of(elements).begin));
+  append_squares(parameter.dtype, sums_[index].values.data<std::byte>(), parameter.pieces, pieces, own);
+  parameter.squares.resize(parameter.pieces.count());
+  std::ranges::copy(own, parameter.squares.begin() + static_cast<std::ptrdiff_t>(pieces.begin));
+}
+
+/// A dense sum has those of its pieces, as one process alone has.
+void GradientExchange::add_squares_of_rows(std::size_t index) {
+  ParameterGradient& parameter = parameters_[index];
+  const std::byte* sums = sums_[index].values.data<std::byte>();
+  std::vector<RowSquares>& own = parameter.row_squares[self_];
+  if (!parameter.is_dense) {
+    const std::size_t bytes = parameter.width * parameter.element();
+    for (const int64_t row : sums_[index].rows) {
+      const auto number = static_cast<std::size_t>(row);
+      own.push_back({number, squares_of(parameter.dtype, sums + number * bytes, parameter.width)});
+    }
+    return;
+  }
+  std::vector<double> squares;
+  for (std::size_t group = self_; group < parameter.pieces.groups(); group += processes_) {
+    squares.clear();
+    append_squares(parameter.dtype, sums, parameter.pieces, parameter.pieces.of_group(group), squares);
+    for (const double one : squares) own.push_back({group * parameter.pieces.rows_of_group(), one});
+  }
 }
 
 /// Where some subtrees have rows alone: row by row.
@@ -321,13 +389,21 @@ const std::byte* GradientExchange::fold(const ParameterGradient& parameter, Part
 }
 
 bool GradientExchange::has_divided() const {
-  return std::ranges::any_of(parameters_,
-                             [](const ParameterGradient& one) { return one.is_divided && one.is_dense; });
+  return std::ranges::any_of(parameters_, &ParameterGradient::is_divided);
 }
 
 double GradientExchange::squares(std::size_t parameter) const {
-  const std::vector<double>& squares = parameters_[parameter].squares;
-  return std::accumulate(squares.begin(), squares.end(), 0.0);
+  const ParameterGradient& gradient = parameters_[parameter];
+  if (!gradient.has_rows()) return std::accumulate(gradient.squares.begin(), gradient.squares.end(), 0.0);
+  std::vector<RowSquares> all;
+  for (const std::vector<RowSquares>& of_process : gradient.row_squares) {
+    const auto middle = static_cast<std::ptrdiff_t>(all.size());
+    all.insert(all.end(), of_process.begin(), of_process.end());
+    std::ranges::inplace_merge(all, all.begin() + middle, {}, &RowSquares::row);
+  }
+  double sum = 0;
+  for (const RowSquares& one : all) sum += one.squares;
+  return sum;
 }
 
 /// Calls `act` with each parameter of which process `from` tells process `to` something once it has added up,
@@ -336,17 +412,36 @@ template <class Act>
 void GradientExchange::for_each_sum(std::size_t from, std::size_t to, const Act& act) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const ParameterGradient& parameter = parameters_[i];
-    if (!parameter.is_dense || !gets(to, i) || !(parameter.is_divided || adds_ranges())) continue;
-    const PartRange elements = elements_of(from, parameter);
-    if (elements.size() > 0) act(i, elements);
+    if (!gets(to, i)) continue;
+    if (parameter.has_rows()) {
+      act(i, PartRange());
+    } else if (parameter.is_dense && (parameter.is_divided() || adds_ranges())) {
+      const PartRange elements = elements_of(from, parameter);
+      if (elements.size() > 0) act(i, elements);
+    }
   }
+}
+
+/// Calls act(row) with each row of a parameter divided by rows that the process updates, in order.
+template <class Act>
+void GradientExchange::for_each_updated_row(std::size_t process, const ParameterGradient& parameter,
+                                            const Act& act) const {
+  if (!parameter.is_dense) {
+    for (const RowSquares& one : parameter.row_squares[process]) act(one.row);
+    return;
+  }
+  for_each_owned_range(DividedBy::Rows, process, processes_, parameter.pieces, [&](PartRange elements) {
+    for (std::size_t begin = elements.begin; begin < elements.end; begin += parameter.width)
+      act(begin / parameter.width);
+  });
 }
 
 void GradientExchange::write_sums(std::size_t to, net::ByteWriter& out) const {
   for_each_sum(self_, to, [&](std::size_t i, PartRange elements) {
     const ParameterGradient& parameter = parameters_[i];
-    if (parameter.is_divided) {
-      const PartRange pieces = pieces_of(elements);
+    if (parameter.has_rows()) return write_row_squares(parameter, out);
+    if (parameter.is_divided()) {
+      const PartRange pieces = owned_parts(self_, processes_, group_, parameter.pieces.count());
       const std::span own = std::span(parameter.squares).subspan(pieces.begin, pieces.size());
       return write_elements(std::as_bytes(own).data(), own.size(), sizeof(double), out);
     }
@@ -358,11 +453,12 @@ void GradientExchange::write_sums(std::size_t to, net::ByteWriter& out) const {
 void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
   for_each_sum(from, self_, [&](std::size_t i, PartRange elements) {
     ParameterGradient& parameter = parameters_[i];
+    if (parameter.has_rows()) return read_row_squares(from, parameter, in);
     const auto read_to = [&in](std::byte* to, std::size_t count, std::size_t element) {
       std::memcpy(to, read_elements(in, count, element), count * element);
     };
-    if (parameter.is_divided) {
-      const PartRange pieces = pieces_of(elements);
+    if (parameter.is_divided()) {
+      const PartRange pieces = owned_parts(from, processes_, group_, parameter.pieces.count());
       const std::span others = std::span(parameter.squares).subspan(pieces.begin, pieces.size());
       return read_to(std::as_writable_bytes(others).data(), others.size(), sizeof(double));
     }
@@ -371,14 +467,45 @@ void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
   });
 }
 
+/// The rows whose sums this process has, where they are not all of its rows, and the squares.
+void GradientExchange::write_row_squares(const ParameterGradient& parameter, net::ByteWriter& out) const {
+  const std::vector<RowSquares>& own = parameter.row_squares[self_];
+  out.compact(own.size());
+  for (const RowSquares& one : own) out.compact(one.row);
+  for (const RowSquares& one : own) out.number(one.squares);
+}
+
+void GradientExchange::read_row_squares(std::size_t from, ParameterGradient& parameter, net::ByteReader& in) {
+  std::vector<RowSquares>& others = parameter.row_squares[from];
+  const uint64_t count = in.compact();
+  if (count > parameter.pieces.count() + parameter.rows)
+    in.fail(fmt::format("expected the squares of at most {} rows, found {}", parameter.rows, count));
+  std::size_t least = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t row = in.compact();
+    if (row < least || row >= parameter.rows || process_of_row(row, processes_, parameter.pieces) != from)
+      in.fail(fmt::format("expected rows of process {} in increasing order, found row {}", from, row));
+    least = row;
+    others.push_back({static_cast<std::size_t>(row), 0});
+  }
+  for (RowSquares& one : others) one.squares = in.number<double>();
+}
+
 void GradientExchange::write_updates(const std::vector<ParameterValues>& parameters,
                                      net::ByteWriter& out) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!is_divided(i)) continue;
-    const PartRange elements = elements_of(self_, parameters_[i]);
-    const std::size_t element = parameters_[i].element();
-    write_elements(parameters[i].values.bytes().data() + elements.begin * element, elements.size(), element,
-                   out);
+    const ParameterGradient& parameter = parameters_[i];
+    const std::size_t element = parameter.element();
+    const std::byte* values = parameters[i].values.bytes().data();
+    if (parameter.has_rows()) {
+      for_each_updated_row(self_, parameter, [&](std::size_t row) {
+        write_elements(values + row * parameter.width * element, parameter.width, element, out);
+      });
+      continue;
+    }
+    const PartRange elements = elements_of(self_, parameter);
+    write_elements(values + elements.begin * element, elements.size(), element, out);
   }
 }
 
@@ -386,12 +513,21 @@ void GradientExchange::read_updates(std::size_t from, std::vector<ParameterValue
                                     net::ByteReader& in) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!is_divided(i)) continue;
-    const PartRange elements = elements_of(from, parameters_[i]);
-    const std::size_t element = parameters_[i].element();
-    const std::byte* values = read_elements(in, elements.size(), element);
-    if (elements.size() == 0) continue;
-    std::memcpy(parameters[i].values.bytes().data() + elements.begin * element, values,
-                elements.size() * element);
+    const ParameterGradient& parameter = parameters_[i];
+    const std::size_t element = parameter.element();
+    std::byte* const values = parameters[i].values.bytes().data();
+    const auto read = [&](PartRange elements) {
+      const std::byte* found = read_elements(in, elements.size(), element);
+      if (elements.size() > 0)
+        std::memcpy(values + elements.begin * element, found, elements.size() * element);
+    };
+    if (!parameter.has_rows()) {
+      read(elements_of(from, parameter));
+      continue;
+    }
+    for_each_updated_row(from, parameter, [&](std::size_t row) {
+      read({row * parameter.width, (row + 1) * parameter.width});
+    });
   }
 }
 

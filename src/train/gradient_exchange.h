@@ -5,8 +5,9 @@
 // dense gradient each process gets the same elements of all subtrees, adds them up along the tree, and sends
 // the sum to all. Two processes each get all elements instead, and add up all: that is as many bytes, and one
 // round. Where the parameter is divided, each process also updates the elements whose sums it has, and sends
-// their new values instead of the sums: what an optimizer does is shared like this. Rows of a sparse gradient
-// go to all at once, and each process adds them up by itself.
+// their new values instead of the sums: what an optimizer does is shared like this. Of a sparse gradient that
+// is divided by rows each process gets its own rows; the rows of others go to all at once, and each process
+// adds them up by itself.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,8 @@
 #include "hiaton/train.h"
 #include "net/bytes.h"
 #include "net/transport.h"
+#include "train/division.h"
+#include "train/gradient.h"
 
 namespace hiaton::train {
 
@@ -29,28 +32,21 @@ struct SubtreeSum {
   const Gradients* sums;
 };
 
-/// The elements, of `size`, that one of the processes adds up: whole pieces of kSquaresPiece, so that no two
-/// of them add in one vector register, and each has whole pieces of the norm. Of each `group` consecutive
-/// processes only the first has any.
-PartRange elements_of_process(std::size_t process, std::size_t processes, std::size_t group,
-                              std::size_t size);
-
-/// One batch. In the order of the calls: write_early() for each other process of parameters whose sums are
-/// complete before the others, write_parts() for each of them, read_parts() of what came from each,
-/// read_early() of what had gone ahead, and take_own(), add_up(), and, where sums are exchanged, write_sums()
-/// for each other process, read_sums() of what came from each; the same of write_updates() and
-/// read_updates() once divided parameters have been updated. What is written borrows the bytes of the
-/// gradients and parameters.
+/// One batch. In the order of the calls: write_early() of parameters whose sums are complete before the
+/// others, write_parts(), read_parts() of what came from each other process, read_early() of what had gone
+/// ahead, and take_own(), add_up(), and, where sums are exchanged, write_sums() for each other process,
+/// read_sums() of what came from each; the same of write_updates() and read_updates() once divided parameters
+/// have been updated. What is written borrows the bytes of the gradients and parameters.
 class GradientExchange {
  public:
   /// For a batch of `parts` parts, which `processes` processes share; this one is `self`. Of each `group`
   /// consecutive ones only the first has parts and adds up. Writes to `sums`, of which no row and no
   /// parameter is marked as one that may differ from zero; they must outlive this. The others get what
-  /// `holders`, by parameter, says that they hold. `divided` says which parameters are, whose gradients are
-  /// never sparse; none where it is empty.
+  /// `holders`, by parameter, says that they hold. `divided` says by parameter how they are divided; none
+  /// is where it is empty.
   GradientExchange(std::size_t parts, std::size_t processes, std::size_t self, Gradients& sums,
                    std::size_t group = 1, std::span<const std::optional<int>> holders = {},
-                   const std::vector<bool>& divided = {});
+                   std::span<const DividedBy> divided = {});
 
   /// Whether the process gets the gradient of the parameter. Each group holds it on the same of its
   /// processes.
@@ -59,19 +55,19 @@ class GradientExchange {
     if (holders_.empty() || !holders_[parameter]) return false;
     return static_cast<std::size_t>(*holders_[parameter]) % group_ == process % group_;
   }
-  /// What process `to` gets of a parameter of the one subtree of this process, ahead of the others.
-  void write_early(const Gradients& sums, std::size_t parameter, std::size_t to, net::ByteWriter& out) const;
+  /// What the others get, by process, of a parameter of the one subtree of this one, ahead of the others.
+  void write_early(const Gradients& sums, std::size_t parameter, std::span<net::ByteWriter> out);
   /// The same of a dense gradient all of whose elements stand in the message, from byte kEarlyElements on:
   /// writes what stands before them.
   static void begin_early_dense(std::span<std::byte> message);
   static constexpr std::size_t kEarlyElements = net::Packet::kAlignment - net::Payload::kBegin;
   /// How many bytes are sent of it to a process that gets all elements.
   std::size_t early_bytes(const Gradients::Sum& sum, std::size_t parameter) const;
-  /// write_early() has been called for all that get it.
+  /// write_early() has been called.
   void set_early(std::size_t parameter) { is_early_[parameter] = true; }
   bool is_early(std::size_t parameter) const { return is_early_[parameter]; }
-  /// What process `to` gets of the subtrees of this one.
-  void write_parts(std::span<const SubtreeSum> own, std::size_t to, net::ByteWriter& out) const;
+  /// What the others get, by process, of the subtrees of this one.
+  void write_parts(std::span<const SubtreeSum> own, std::span<net::ByteWriter> out);
   /// Takes what process `from` has written. The bytes must outlive add_up().
   void read_parts(std::size_t from, net::ByteReader& in);
   void read_early(std::size_t from, std::size_t parameter, net::ByteReader& in);
@@ -84,9 +80,7 @@ class GradientExchange {
   /// Whether processes add up ranges of elements of all dense gradients, and not of the divided ones alone.
   bool adds_ranges() const { return processes_ != 2 || group_ != 1; }
   /// Whether the parameter is divided, and to be updated in this batch.
-  bool is_divided(std::size_t parameter) const {
-    return parameters_[parameter].is_divided && parameters_[parameter].is_dense;
-  }
+  bool is_divided(std::size_t parameter) const { return parameters_[parameter].is_divided(); }
   /// Whether there is one.
   bool has_divided() const;
   /// Whether there is a second round: some process has not added up all itself.
@@ -97,9 +91,10 @@ class GradientExchange {
   void read_sums(std::size_t from, net::ByteReader& in);
   /// The squares of the gradient of a divided parameter, once sums have been exchanged.
   double squares(std::size_t parameter) const;
-  /// The elements of a divided parameter that this process has the sums of.
+  /// The elements that this process has the sums of where a parameter is divided by elements. The gradient of
+  /// one that is divided by rows has the rows of this process alone.
   PartRange own_elements(std::size_t parameter) const { return elements_of(self_, parameters_[parameter]); }
-  /// The new values of these elements.
+  /// The new values of what this process has the sums of.
   void write_updates(const std::vector<ParameterValues>& parameters, net::ByteWriter& out) const;
   void read_updates(std::size_t from, std::vector<ParameterValues>& parameters, net::ByteReader& in) const;
 
@@ -109,18 +104,29 @@ class GradientExchange {
     std::size_t leaf;
     const std::byte* values;
   };
+  /// The squares of a row, or of a piece that begins with it or in it.
+  struct RowSquares {
+    std::size_t row;
+    double squares;
+  };
   struct ParameterGradient {
     DType dtype;  ///< f32 or f64
     std::size_t rows;
     std::size_t width;
-    bool is_dense = false;                ///< in any subtree
-    std::vector<const std::byte*> dense;  ///< by leaf: the elements of this process; null: it is sparse there
+    Pieces pieces;
+    bool is_dense = false;  ///< in any subtree
+    /// By leaf: the elements of this process; null: it is sparse there. Where the parameter is divided by
+    /// rows all leaves are rows.
+    std::vector<const std::byte*> dense;
     std::vector<Row> sparse;
-    bool is_divided = false;        ///< never sparse: each process updates the elements whose sums it has
-    std::vector<double> squares{};  ///< of a divided one: by piece of kSquaresPiece elements
+    DividedBy divided;
+    std::vector<double> squares{};                       ///< divided by elements: by piece
+    std::vector<std::vector<RowSquares>> row_squares{};  ///< divided by rows: by process, in order
 
     std::size_t size() const { return rows * width; }
     std::size_t element() const { return size_of(dtype); }
+    bool has_rows() const { return divided == DividedBy::Rows; }
+    bool is_divided() const { return has_rows() || (divided == DividedBy::Elements && is_dense); }
   };
   /// Whole: dense, with all elements also where the receiver adds up some.
   enum class Form : uint8_t { Sparse, Dense, Early, Whole };
@@ -131,16 +137,25 @@ class GradientExchange {
 
   PartRange elements_of(std::size_t process, const ParameterGradient& parameter) const;
   static Form form_of(const Gradients::Sum& sum) { return sum.dense ? Form::Dense : Form::Sparse; }
-  void write_values(const Gradients::Sum& sum, std::size_t index, std::size_t to, net::ByteWriter& out) const;
+  void write_form(Form form, std::size_t index, std::span<net::ByteWriter> out) const;
+  void write_values(const Gradients::Sum& sum, std::size_t index, std::span<net::ByteWriter> out);
+  void write_dense(const Gradients::Sum& sum, std::size_t index, std::size_t to, net::ByteWriter& out) const;
   void read_parameter(std::size_t leaf, std::size_t index, Form form, net::ByteReader& in);
   void read_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
+  void read_owned_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
+  void push_owned_rows(std::size_t leaf, ParameterGradient& parameter, const std::byte* values);
   void add_rows(std::size_t index);
   void add_elements(std::size_t index);
   void add_squares(std::size_t index);
+  void add_squares_of_rows(std::size_t index);
+  void write_row_squares(const ParameterGradient& parameter, net::ByteWriter& out) const;
+  void read_row_squares(std::size_t from, ParameterGradient& parameter, net::ByteReader& in);
   void add_mixed(const ParameterGradient& parameter, PartRange elements, std::byte* sum);
   std::size_t first_leaf(PartRange parts) const;
   template <class Act>
   void for_each_sum(std::size_t from, std::size_t to, const Act& act) const;
+  template <class Act>
+  void for_each_updated_row(std::size_t process, const ParameterGradient& parameter, const Act& act) const;
   std::byte* scratch(std::size_t leaf, std::size_t bytes);
   void fold(const ParameterGradient& parameter, std::size_t width, std::byte* sum);
   const std::byte* fold(const ParameterGradient& parameter, PartRange parts, std::size_t width,
@@ -156,8 +171,9 @@ class GradientExchange {
   std::vector<ParameterGradient> parameters_;
   std::vector<bool> is_early_;  ///< by parameter: this process has sent it ahead
   std::size_t early_to_come_ = 0;
-  std::vector<const std::byte*> addends_;     ///< by leaf; null: zero, and not added
-  std::vector<std::vector<double>> scratch_;  ///< by leaf: room for sums
+  std::vector<const std::byte*> addends_;      ///< by leaf; null: zero, and not added
+  std::vector<std::vector<double>> scratch_;   ///< by leaf: room for sums
+  std::vector<std::vector<int64_t>> rows_to_;  ///< by process: the rows of a gradient that it gets
 };
 
 }  // namespace hiaton::train

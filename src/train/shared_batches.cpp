@@ -157,7 +157,7 @@ void SharedBatches::exchange(std::span<const net::ByteWriter> out, const Read& r
   if (is_cancelled) cancelled_.store(true, std::memory_order_relaxed);  // read by this thread
 }
 
-void SharedBatches::begin_sums(std::size_t parts, Gradients& sums, const std::vector<bool>& divided) {
+void SharedBatches::begin_sums(std::size_t parts, Gradients& sums, std::span<const DividedBy> divided) {
   const bool is_placed = tables_ != nullptr;
   gradients_.emplace(parts, processes(), self(), sums, group_,
                      is_placed ? std::span(tables_->holders()) : std::span<const std::optional<int>>(),
@@ -199,11 +199,11 @@ void SharedBatches::send_early(const Gradients& own, std::size_t parameter) {
     transport_.send_payload(1 - transport_.self(), header, *sendable_[parameter]);
     return gradients_->set_early(parameter);
   }
+  std::vector<net::ByteWriter> out(processes());
+  gradients_->write_early(own, parameter, out);
   for (std::size_t to = 0; to < processes(); ++to) {
-    if (to == self() || !gradients_->gets(to, parameter)) continue;
-    net::ByteWriter out;
-    gradients_->write_early(own, parameter, to, out);
-    transport_.send_written(static_cast<int>(to), header, out);
+    if (to != self() && gradients_->gets(to, parameter))
+      transport_.send_written(static_cast<int>(to), header, out[to]);
   }
   gradients_->set_early(parameter);
   transport_.flush();
@@ -235,10 +235,9 @@ void SharedBatches::add_up(std::span<const SubtreeSum> own, std::vector<double>&
   const std::vector<double> own_losses = std::exchange(losses, {});
   std::vector<net::ByteWriter> out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {
-    if (to == self()) continue;
-    write_all(std::span<const double>(own_losses), out[to]);
-    gradients.write_parts(own, to, out[to]);
+    if (to != self()) write_all(std::span<const double>(own_losses), out[to]);
   }
+  gradients.write_parts(own, out);
   exchange(
       out,
       [&](std::size_t from, net::ByteReader& in) {

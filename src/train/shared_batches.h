@@ -90,8 +90,8 @@ class SharedBatches {
   const std::atomic<bool>& cancelled() const { return cancelled_; }
 
   /// Begins to add up the gradients of a batch of `parts` parts to `sums`, in which nothing is marked. Of
-  /// parameters that are `divided` each process gets the sums of some elements, and updates these.
-  void begin_sums(std::size_t parts, Gradients& sums, const std::vector<bool>& divided = {});
+  /// parameters that are `divided` each process gets the sums of some elements or rows, and updates these.
+  void begin_sums(std::size_t parts, Gradients& sums, std::span<const DividedBy> divided = {});
   /// Puts large gradients of the first subtree that this process computes into memory that nobody reads and
   /// that they can be sent from without being copied, as far as they were dense in the batch before. By the
   /// marks of that one they are still to be cleared.
