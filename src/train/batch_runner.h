@@ -82,10 +82,10 @@ class BatchRunner {
   /// The squares of these gradients, by parameter. A process that has not all of them gets what it lacks from
   /// the others.
   std::vector<double> squares(std::span<const Gradient> gradients);
-  /// As Optimizer::step with the parameters. Processes that share batches each update elements of large
-  /// parameters, and give them to the others.
-  void update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
-              double gradient_scale);
+  /// As Trainee::update. Processes that share batches each update elements of large parameters, and give them
+  /// to the others.
+  double update(Optimizer& optimizer, std::span<const Gradient> gradients, const StepSizes& sizes,
+                const CheckSquares& check);
   /// The elements of a dense gradient that this process has after loss_and_gradients(): all but where it
   /// updates some of them. Of one that is divided by rows it has its own rows.
   ElementRange own_elements(std::size_t parameter) const;
@@ -110,6 +110,8 @@ class BatchRunner {
   void hold_parameters(SharedBatches& sharing);
   void divide_parameters(const SharedBatches& sharing, bool are_near);
   bool is_divided(std::size_t parameter) const;
+  void update_by(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
+                 double gradient_scale);
   void bring_divided(Optimizer& optimizer, std::size_t parameter);
   void bring_placed(Optimizer& optimizer, std::size_t parameter);
   std::vector<Value> current_values();

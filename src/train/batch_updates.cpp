@@ -12,12 +12,10 @@
 
 namespace hiaton::train {
 
-/// Large ones: to update few elements takes less time than a message. Where the processes are not near each
-/// other, it has to be worth a round more; two of them exchange all sums in one round, most of it while they
-/// compute, and new values would wait for the network. Parameters of which runs use rows are divided by rows,
-/// unless runs use all of them too.
+/// Large ones. Where the processes are not near each other, it has to be worth a round more; two of them
+/// exchange all sums in one round, most of it while they compute, and new values would wait for the network.
+/// Parameters of which runs use rows are divided by rows, unless runs use all of them too.
 void BatchRunner::divide_parameters(const SharedBatches& sharing, bool are_near) {
-  constexpr int64_t kLeastDivided = 4096;
   constexpr int64_t kWorthARound = 1 << 20;
   std::vector<bool> has_rows(parameters_.size());
   std::vector<bool> has_all(parameters_.size());
@@ -30,7 +28,7 @@ void BatchRunner::divide_parameters(const SharedBatches& sharing, bool are_near)
   int64_t elements = 0;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const int64_t size = parameters_[i].row_count() * parameters_[i].row_width();
-    if (size < kLeastDivided || (has_rows[i] && has_all[i])) continue;
+    if (size < static_cast<int64_t>(kLeastDivided) || (has_rows[i] && has_all[i])) continue;
     divided_[i] = has_rows[i] ? DividedBy::Rows : DividedBy::Elements;
     if (!has_rows[i]) elements += size;
   }
@@ -43,6 +41,7 @@ bool BatchRunner::is_divided(std::size_t parameter) const {
 }
 
 std::vector<double> BatchRunner::squares(std::span<const Gradient> gradients) {
+  if (!divided_.empty()) sharing_->exchange_sums();
   std::vector<double> squares;
   const bool computes = sharing_ == nullptr || sharing_->computes();
   for (std::size_t i = 0; computes && i < gradients.size(); ++i) {
@@ -60,8 +59,26 @@ ElementRange BatchRunner::own_elements(std::size_t parameter) const {
   return {elements.begin, elements.end};
 }
 
-void BatchRunner::update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
-                         double gradient_scale) {
+/// Where nothing depends on the norm, and all gradients are known to be finite, the squares are exchanged
+/// together with the new values: a round less.
+double BatchRunner::update(Optimizer& optimizer, std::span<const Gradient> gradients, const StepSizes& sizes,
+                           const CheckSquares& check) {
+  const auto norm = [&] {
+    const std::vector<double> found = squares(gradients);
+    check(found);
+    return norm_of_squares(found) * sizes.scale;
+  };
+  if (sizes.clip == 0 && !divided_.empty() && sharing_->sums().are_small()) {
+    update_by(optimizer, gradients, sizes.learning_rate, sizes.scale);
+    return norm();
+  }
+  const double found = norm();
+  update_by(optimizer, gradients, sizes.learning_rate, sizes.scale * clip_factor(found, sizes.clip));
+  return found;
+}
+
+void BatchRunner::update_by(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
+                            double gradient_scale) {
   std::vector<ElementRange> own;
   for (std::size_t i = 0; i < gradients.size(); ++i) own.push_back(own_elements(i));
   optimizer.step(parameters(), gradients, learning_rate, gradient_scale, pool_, own);
@@ -99,14 +116,14 @@ void BatchRunner::bring_all(Optimizer& optimizer) {
 /// The state of the elements that the others update.
 void BatchRunner::bring_divided(Optimizer& optimizer, std::size_t parameter) {
   const std::size_t element = size_of(parameters_[parameter].values.dtype());
-  const Pieces pieces(static_cast<std::size_t>(parameters_[parameter].row_count()),
-                      static_cast<std::size_t>(parameters_[parameter].row_width()));
+  const auto rows = static_cast<std::size_t>(parameters_[parameter].row_count());
+  const auto width = static_cast<std::size_t>(parameters_[parameter].row_width());
   for (std::size_t slot = 0; slot < optimizer.slots().size(); ++slot) {
     const std::span<std::byte> state = optimizer.slot_values(slot, parameter).bytes();
     const auto for_each_part = [&](std::size_t process, const auto& act) {
-      for_each_owned_range(divided_[parameter], process, sharing_->processes(), pieces, [&](PartRange range) {
-        act(state.subspan(range.begin * element, range.size() * element));
-      });
+      for_each_owned_range(
+          divided_[parameter], process, sharing_->processes(), rows, width,
+          [&](PartRange range) { act(state.subspan(range.begin * element, range.size() * element)); });
     };
     std::vector<std::byte> own;
     for_each_part(sharing_->self(),

@@ -20,9 +20,9 @@ class DataTrainee : public Trainee {
   std::vector<double> squares(std::span<const Gradient> gradients) override {
     return runner_.squares(gradients);
   }
-  void update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
-              double gradient_scale) override {
-    runner_.update(optimizer, gradients, learning_rate, gradient_scale);
+  double update(Optimizer& optimizer, std::span<const Gradient> gradients, const StepSizes& sizes,
+                const CheckSquares& check) override {
+    return runner_.update(optimizer, gradients, sizes, check);
   }
   void bring_all(Optimizer& optimizer) override { runner_.bring_all(optimizer); }
   void keep_own(Optimizer& optimizer) override { runner_.keep_own(&optimizer); }

@@ -27,21 +27,18 @@ bool are_rows(const std::vector<int64_t>& rows, int64_t row_count) {
   return rising && previous < row_count;
 }
 
-/// Calls `take` with the sum of the squares of each of these pieces.
+/// Calls `take` with the sum of the squares of each piece.
 template <class T, class Take>
-void squares_by_piece(const T* values, const Pieces& of, PartRange pieces, const Take& take) {
-  for (std::size_t piece = pieces.begin; piece < pieces.end; ++piece) {
-    const PartRange elements = of.elements(piece);
-    take(sum_of_squares(values + elements.begin, elements.size()));
-  }
+void squares_by_piece(const T* values, std::size_t count, const Take& take) {
+  for (std::size_t begin = 0; begin < count; begin += kSquaresPiece)
+    take(sum_of_squares(values + begin, std::min(kSquaresPiece, count - begin)));
 }
 
 template <class T>
 double squares_in(std::span<T> values, const Gradient& gradient, std::size_t width) {
   double sum = 0;
   if (!gradient.sparse) {
-    const Pieces pieces(width == 0 ? 0 : values.size() / width, width);
-    squares_by_piece(values.data(), pieces, {0, pieces.count()}, [&sum](double piece) { sum += piece; });
+    squares_by_piece(values.data(), values.size(), [&sum](double piece) { sum += piece; });
     return sum;
   }
   for (const int64_t row : gradient.rows)
@@ -51,31 +48,12 @@ double squares_in(std::span<T> values, const Gradient& gradient, std::size_t wid
 
 }  // namespace
 
-Pieces::Pieces(std::size_t rows, std::size_t width)
-    : rows_(width == 0 ? 0 : rows),
-      width_(width),
-      rows_of_group_(std::max<std::size_t>(1, kElements / std::max<std::size_t>(1, width))),
-      in_row_(width <= kElements ? 1 : (width + kElements - 1) / kElements) {}
-
-PartRange Pieces::elements(std::size_t piece) const {
-  const std::size_t row = piece / in_row_ * rows_of_group_;
-  if (in_row_ == 1) return {row * width_, std::min(rows_, row + rows_of_group_) * width_};
-  const std::size_t begin = piece % in_row_ * kElements;
-  return {row * width_ + begin, row * width_ + std::min(width_, begin + kElements)};
-}
-
-PartRange Pieces::elements(PartRange pieces) const {
-  if (pieces.size() == 0) return {};
-  return {elements(pieces.begin).begin, elements(pieces.end - 1).end};
-}
-
-void append_squares(DType dtype, const std::byte* values, const Pieces& of, PartRange pieces,
-                    std::vector<double>& squares) {
+void append_squares(DType dtype, const std::byte* values, std::size_t count, std::vector<double>& squares) {
   const auto append = [&squares](double piece) { squares.push_back(piece); };
   if (dtype == DType::F64) {
-    squares_by_piece(reinterpret_cast<const double*>(values), of, pieces, append);
+    squares_by_piece(reinterpret_cast<const double*>(values), count, append);
   } else {
-    squares_by_piece(reinterpret_cast<const float*>(values), of, pieces, append);
+    squares_by_piece(reinterpret_cast<const float*>(values), count, append);
   }
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "base/part_tree.h"
 #include "hiaton/optimizer.h"
 
 namespace hiaton::train {
@@ -18,37 +18,13 @@ void check_form(const std::vector<ParameterValues>& parameters);
 /// The sum of the squares; not finite exactly where an element is not.
 double squares_of(const Numbers& values);
 
-/// The squares of dense gradients are added up in pieces of about 512 elements, and these sums in order, so
-/// that processes that have pieces of their own get the bits of one that has all. A piece is whole rows, or
-/// part of a longer one.
-class Pieces {
- public:
-  Pieces(std::size_t rows, std::size_t width);
+/// The squares of dense gradients are added up in pieces of so many elements, and these sums in order, so
+/// that processes that have pieces of their own get the bits of one that has all.
+inline constexpr std::size_t kSquaresPiece = 512;
 
-  std::size_t count() const { return rows_ == 0 ? 0 : groups() * in_row_; }
-  /// The elements of a piece.
-  PartRange elements(std::size_t piece) const;
-  /// The elements of consecutive pieces.
-  PartRange elements(PartRange pieces) const;
-  /// How many rows are a piece, or one that is several pieces.
-  std::size_t rows_of_group() const { return rows_of_group_; }
-  /// How many of these groups of rows there are.
-  std::size_t groups() const { return (rows_ + rows_of_group_ - 1) / rows_of_group_; }
-  /// The pieces of a group.
-  PartRange of_group(std::size_t group) const { return {group * in_row_, (group + 1) * in_row_}; }
+/// Appends the sum of the squares of each piece of these elements.
+void append_squares(DType dtype, const std::byte* values, std::size_t count, std::vector<double>& squares);
 
- private:
-  static constexpr std::size_t kElements = 512;
-
-  std::size_t rows_;
-  std::size_t width_;
-  std::size_t rows_of_group_;
-  std::size_t in_row_;  ///< how many pieces a group is
-};
-
-/// Appends the sum of the squares of each of these pieces of a gradient, whose elements begin at `values`.
-void append_squares(DType dtype, const std::byte* values, const Pieces& of, PartRange pieces,
-                    std::vector<double>& squares);
 /// The sum of the squares of `count` elements.
 double squares_of(DType dtype, const std::byte* values, std::size_t count);
 
@@ -56,6 +32,17 @@ double squares_of(DType dtype, const std::byte* values, std::size_t count);
 std::vector<double> squares_of(std::span<const Gradient> gradients,
                                const std::vector<ParameterValues>& parameters);
 double squares_of(const Gradient& gradient, const ParameterValues& parameter);
+
+/// Throws where the squares, by parameter, are not all finite.
+using CheckSquares = std::function<void(std::span<const double> squares)>;
+
+/// How far a step goes. The gradients are those of a sum of losses; `scale` times these are those of the
+/// mean, whose norm is at most `clip`, where that is above 0.
+struct StepSizes {
+  double learning_rate;
+  double scale;
+  double clip;
+};
 
 /// The norm of all gradients together, of which these are the squares.
 double norm_of_squares(std::span<const double> squares);

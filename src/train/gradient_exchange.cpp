@@ -7,11 +7,34 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/check.h"
 #include "kernels/elementwise.h"
 #include "train/gradient.h"
+#include "train/update_loops.h"
 
 namespace hiaton::train {
 namespace {
+
+/// The pieces of squares of these elements, which begin with one.
+PartRange pieces_in(PartRange elements) {
+  return {elements.begin / kSquaresPiece, pieces_of(elements.end)};
+}
+
+bool are_small(const Tensor& values, std::size_t begin, std::size_t count) {
+  constexpr double kSmall = 1e30;
+  if (values.dtype() == DType::F64) return are_within(values.data<double>() + begin, count, kSmall);
+  return are_within(values.data<float>() + begin, count, static_cast<float>(kSmall));
+}
+
+/// Whether no element is so large that a sum of many of them, or a square of it, might not be finite.
+bool is_small(const Gradients::Sum& sum) {
+  const std::size_t rows = static_cast<std::size_t>(sum.values.dims()[0]);
+  const std::size_t width = rows == 0 ? 0 : static_cast<std::size_t>(sum.values.size()) / rows;
+  if (sum.dense) return are_small(sum.values, 0, rows * width);
+  return std::ranges::all_of(sum.rows, [&](int64_t row) {
+    return are_small(sum.values, static_cast<std::size_t>(row) * width, width);
+  });
+}
 
 const std::byte* read_elements(net::ByteReader& in, std::size_t count, std::size_t element) {
   in.align(element);
@@ -59,7 +82,6 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
     parameters_.push_back({.dtype = sums[i].values.dtype(),
                            .rows = rows,
                            .width = width,
-                           .pieces = Pieces(rows, width),
                            .dense = std::vector<const std::byte*>(leaves_.size()),
                            .sparse = {},
                            .divided = divided.empty() ? DividedBy::Nothing : divided[i]});
@@ -67,9 +89,21 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
   }
 }
 
+bool GradientExchange::is_added_by_all(const ParameterGradient& parameter) const {
+  return parameter.divided == DividedBy::Nothing && group_ == 1 &&
+         (sends_whole() || parameter.size() < kLeastDivided);
+}
+
+/// Whether there is a gradient that is not divided, and of which each process adds up some elements.
+bool GradientExchange::has_ranges() const {
+  return std::ranges::any_of(parameters_, [this](const ParameterGradient& one) {
+    return one.is_dense && one.divided == DividedBy::Nothing && !is_added_by_all(one);
+  });
+}
+
 PartRange GradientExchange::elements_of(std::size_t process, const ParameterGradient& parameter) const {
-  if (!adds_ranges() && parameter.divided == DividedBy::Nothing) return {0, parameter.size()};
-  return elements_of_process(process, processes_, group_, parameter.pieces);
+  if (is_added_by_all(parameter)) return {0, parameter.size()};
+  return elements_of_process(process, processes_, group_, parameter.size());
 }
 
 void GradientExchange::write_form(Form form, std::size_t index, std::span<net::ByteWriter> out) const {
@@ -82,38 +116,27 @@ void GradientExchange::write_form(Form form, std::size_t index, std::span<net::B
 void GradientExchange::write_values(const Gradients::Sum& sum, std::size_t index,
                                     std::span<net::ByteWriter> out) {
   const ParameterGradient& parameter = parameters_[index];
-  if (!sum.dense && parameter.has_rows()) {
+  const std::size_t element = parameter.element();
+  const auto* values = sum.values.data<std::byte>();
+  if (parameter.has_rows()) {
     for (std::vector<int64_t>& rows : rows_to_) rows.clear();
     for (const int64_t row : sum.rows)
-      rows_to_[process_of_row(static_cast<std::size_t>(row), processes_, parameter.pieces)].push_back(row);
+      rows_to_[process_of_row(static_cast<std::size_t>(row), processes_)].push_back(row);
   }
   for (std::size_t to = 0; to < processes_; ++to) {
     if (to == self_ || !gets(to, index)) continue;
     if (sum.dense) {
-      write_dense(sum, index, to, out[to]);
+      const PartRange elements = elements_of(to, parameter);
+      write_elements(values + elements.begin * element, elements.size(), element, out[to]);
       continue;
     }
     const std::vector<int64_t>& rows = parameter.has_rows() ? rows_to_[to] : sum.rows;
     out[to].compact(rows.size());
     for (const int64_t row : rows) out[to].compact(static_cast<uint64_t>(row));
-    const std::size_t bytes = parameter.width * parameter.element();
-    const auto* values = sum.values.data<std::byte>();
     for (const int64_t row : rows)
-      write_elements(values + static_cast<std::size_t>(row) * bytes, parameter.width, parameter.element(),
-                     out[to]);
+      write_elements(values + static_cast<std::size_t>(row) * parameter.width * element, parameter.width,
+                     element, out[to]);
   }
-}
-
-/// The elements that process `to` adds up.
-void GradientExchange::write_dense(const Gradients::Sum& sum, std::size_t index, std::size_t to,
-                                   net::ByteWriter& out) const {
-  const ParameterGradient& parameter = parameters_[index];
-  const auto write = [&](PartRange elements) {
-    write_elements(sum.values.data<std::byte>() + elements.begin * parameter.element(), elements.size(),
-                   parameter.element(), out);
-  };
-  if (!parameter.has_rows()) return write(elements_of(to, parameter));
-  for_each_owned_range(DividedBy::Rows, to, processes_, parameter.pieces, write);
 }
 
 void GradientExchange::write_early(const Gradients& sums, std::size_t parameter,
@@ -135,6 +158,11 @@ std::size_t GradientExchange::early_bytes(const Gradients::Sum& sum, std::size_t
 
 void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::span<net::ByteWriter> out) {
   for (const SubtreeSum& subtree : own) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      are_small_ = are_small_ && is_small((*subtree.sums)[i]);
+  }
+  for (net::ByteWriter& to : out) to.number(static_cast<uint8_t>(are_small_ ? 1 : 0));
+  for (const SubtreeSum& subtree : own) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const Gradients::Sum& sum = (*subtree.sums)[i];
       write_form(is_early_[i] ? Form::Early : form_of(sum), i, out);
@@ -146,12 +174,10 @@ void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::span<ne
 void GradientExchange::read_parameter(std::size_t leaf, std::size_t index, Form form, net::ByteReader& in) {
   ParameterGradient& parameter = parameters_[index];
   if (form == Form::Sparse) return read_rows(leaf, parameter, in);
+  if (parameter.has_rows())
+    in.fail(fmt::format("expected a sparse gradient, found form {}", static_cast<unsigned>(form)));
   parameter.is_dense = true;
-  if (parameter.has_rows() && form == Form::Dense) {
-    read_owned_rows(leaf, parameter, in);
-  } else if (parameter.has_rows() && form == Form::Whole) {
-    push_owned_rows(leaf, parameter, read_elements(in, parameter.size(), parameter.element()));
-  } else if (form == Form::Dense) {
+  if (form == Form::Dense) {
     parameter.dense[leaf] = read_elements(in, elements_of(self_, parameter).size(), parameter.element());
   } else if (form == Form::Whole) {
     parameter.dense[leaf] = read_elements(in, parameter.size(), parameter.element()) +
@@ -162,6 +188,7 @@ void GradientExchange::read_parameter(std::size_t leaf, std::size_t index, Form 
 }
 
 void GradientExchange::read_parts(std::size_t from, net::ByteReader& in) {
+  are_small_ &= in.number<uint8_t>() != 0;
   for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     if (leaves_[leaf].process != from) continue;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -197,17 +224,14 @@ void GradientExchange::take_own(std::span<const SubtreeSum> own) {
       ParameterGradient& parameter = parameters_[i];
       const auto* values = sums[i].values.data<std::byte>();
       if (sums[i].dense) {
+        HIATON_CHECK(!parameter.has_rows());
         parameter.is_dense = true;
-        if (parameter.has_rows()) {
-          push_owned_rows(leaf, parameter, values);
-          continue;
-        }
         parameter.dense[leaf] = values + elements_of(self_, parameter).begin * parameter.element();
         continue;
       }
       for (const int64_t row : sums[i].rows) {
         const auto number = static_cast<std::size_t>(row);
-        if (parameter.has_rows() && process_of_row(number, processes_, parameter.pieces) != self_) continue;
+        if (parameter.has_rows() && process_of_row(number, processes_) != self_) continue;
         parameter.sparse.push_back({number, leaf, values + number * parameter.width * parameter.element()});
       }
     }
@@ -222,7 +246,7 @@ void GradientExchange::read_rows(std::size_t leaf, ParameterGradient& parameter,
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t row = in.compact();
     if (row >= parameter.rows) in.fail(fmt::format("expected a row below {}, found {}", parameter.rows, row));
-    if (parameter.has_rows() && process_of_row(row, processes_, parameter.pieces) != self_)
+    if (parameter.has_rows() && process_of_row(row, processes_) != self_)
       in.fail(fmt::format("expected rows that process {} adds up, found row {}", self_, row));
     parameter.sparse.push_back({static_cast<std::size_t>(row), leaf, nullptr});
   }
@@ -230,44 +254,21 @@ void GradientExchange::read_rows(std::size_t leaf, ParameterGradient& parameter,
     parameter.sparse[i].values = read_elements(in, parameter.width, parameter.element());
 }
 
-/// A dense gradient of which only the elements of this process have come.
-void GradientExchange::read_owned_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in) {
-  const auto read = [&](PartRange elements) {
-    const std::byte* values = read_elements(in, elements.size(), parameter.element());
-    for (std::size_t begin = elements.begin; begin < elements.end; begin += parameter.width)
-      parameter.sparse.push_back(
-          {begin / parameter.width, leaf, values + (begin - elements.begin) * parameter.element()});
-  };
-  for_each_owned_range(DividedBy::Rows, self_, processes_, parameter.pieces, read);
-}
-
-/// A dense gradient all of whose elements stand at `values`.
-void GradientExchange::push_owned_rows(std::size_t leaf, ParameterGradient& parameter,
-                                       const std::byte* values) {
-  const auto push = [&](PartRange elements) {
-    for (std::size_t begin = elements.begin; begin < elements.end; begin += parameter.width)
-      parameter.sparse.push_back({begin / parameter.width, leaf, values + begin * parameter.element()});
-  };
-  for_each_owned_range(DividedBy::Rows, self_, processes_, parameter.pieces, push);
-}
-
 void GradientExchange::add_up() {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     std::vector<Row>& rows = parameters_[i].sparse;
     std::ranges::sort(rows, {}, [](const Row& row) { return std::tuple(row.row, row.leaf); });
-    if (parameters_[i].has_rows()) {
-      add_rows(i);
-      add_squares_of_rows(i);
-    } else if (parameters_[i].is_dense) {
+    if (parameters_[i].is_dense) {
       add_elements(i);
       if (parameters_[i].is_divided()) add_squares(i);
     } else {
       add_rows(i);
+      if (parameters_[i].is_divided()) add_squares_of_rows(i);
     }
   }
 }
 
-/// Adds up the rows of a parameter whose gradient is sparse in all subtrees, or that is divided by rows.
+/// Adds up the rows of a parameter whose gradient is sparse in all subtrees.
 void GradientExchange::add_rows(std::size_t index) {
   const ParameterGradient& parameter = parameters_[index];
   auto* sums = sums_.values(index).mutable_data<std::byte>();
@@ -294,31 +295,23 @@ void GradientExchange::add_elements(std::size_t index) {
 
 void GradientExchange::add_squares(std::size_t index) {
   ParameterGradient& parameter = parameters_[index];
-  const PartRange pieces = owned_parts(self_, processes_, group_, parameter.pieces.count());
+  const PartRange elements = elements_of(self_, parameter);
+  const std::byte* sums = sums_[index].values.data<std::byte>() + elements.begin * parameter.element();
   std::vector<double> own;
-  append_squares(parameter.dtype, sums_[index].values.data<std::byte>(), parameter.pieces, pieces, own);
-  parameter.squares.resize(parameter.pieces.count());
-  std::ranges::copy(own, parameter.squares.begin() + static_cast<std::ptrdiff_t>(pieces.begin));
+  append_squares(parameter.dtype, sums, elements.size(), own);
+  parameter.squares.resize(pieces_of(parameter.size()));
+  std::ranges::copy(own,
+                    parameter.squares.begin() + static_cast<std::ptrdiff_t>(elements.begin / kSquaresPiece));
 }
 
-/// A dense sum has those of its pieces, as one process alone has.
 void GradientExchange::add_squares_of_rows(std::size_t index) {
   ParameterGradient& parameter = parameters_[index];
   const std::byte* sums = sums_[index].values.data<std::byte>();
-  std::vector<RowSquares>& own = parameter.row_squares[self_];
-  if (!parameter.is_dense) {
-    const std::size_t bytes = parameter.width * parameter.element();
-    for (const int64_t row : sums_[index].rows) {
-      const auto number = static_cast<std::size_t>(row);
-      own.push_back({number, squares_of(parameter.dtype, sums + number * bytes, parameter.width)});
-    }
-    return;
-  }
-  std::vector<double> squares;
-  for (std::size_t group = self_; group < parameter.pieces.groups(); group += processes_) {
-    squares.clear();
-    append_squares(parameter.dtype, sums, parameter.pieces, parameter.pieces.of_group(group), squares);
-    for (const double one : squares) own.push_back({group * parameter.pieces.rows_of_group(), one});
+  const std::size_t bytes = parameter.width * parameter.element();
+  for (const int64_t row : sums_[index].rows) {
+    const auto number = static_cast<std::size_t>(row);
+    const double squares = squares_of(parameter.dtype, sums + number * bytes, parameter.width);
+    parameter.row_squares[self_].push_back({number, squares});
   }
 }
 
@@ -412,28 +405,10 @@ template <class Act>
 void GradientExchange::for_each_sum(std::size_t from, std::size_t to, const Act& act) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const ParameterGradient& parameter = parameters_[i];
-    if (!gets(to, i)) continue;
-    if (parameter.has_rows()) {
-      act(i, PartRange());
-    } else if (parameter.is_dense && (parameter.is_divided() || adds_ranges())) {
-      const PartRange elements = elements_of(from, parameter);
-      if (elements.size() > 0) act(i, elements);
-    }
+    if (!gets(to, i) || is_added_by_all(parameter) || !(parameter.is_dense || parameter.has_rows())) continue;
+    const PartRange elements = parameter.has_rows() ? PartRange() : elements_of(from, parameter);
+    if (elements.size() > 0 || parameter.has_rows()) act(i, elements);
   }
-}
-
-/// Calls act(row) with each row of a parameter divided by rows that the process updates, in order.
-template <class Act>
-void GradientExchange::for_each_updated_row(std::size_t process, const ParameterGradient& parameter,
-                                            const Act& act) const {
-  if (!parameter.is_dense) {
-    for (const RowSquares& one : parameter.row_squares[process]) act(one.row);
-    return;
-  }
-  for_each_owned_range(DividedBy::Rows, process, processes_, parameter.pieces, [&](PartRange elements) {
-    for (std::size_t begin = elements.begin; begin < elements.end; begin += parameter.width)
-      act(begin / parameter.width);
-  });
 }
 
 void GradientExchange::write_sums(std::size_t to, net::ByteWriter& out) const {
@@ -441,7 +416,7 @@ void GradientExchange::write_sums(std::size_t to, net::ByteWriter& out) const {
     const ParameterGradient& parameter = parameters_[i];
     if (parameter.has_rows()) return write_row_squares(parameter, out);
     if (parameter.is_divided()) {
-      const PartRange pieces = owned_parts(self_, processes_, group_, parameter.pieces.count());
+      const PartRange pieces = pieces_in(elements);
       const std::span own = std::span(parameter.squares).subspan(pieces.begin, pieces.size());
       return write_elements(std::as_bytes(own).data(), own.size(), sizeof(double), out);
     }
@@ -458,7 +433,7 @@ void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
       std::memcpy(to, read_elements(in, count, element), count * element);
     };
     if (parameter.is_divided()) {
-      const PartRange pieces = owned_parts(from, processes_, group_, parameter.pieces.count());
+      const PartRange pieces = pieces_in(elements);
       const std::span others = std::span(parameter.squares).subspan(pieces.begin, pieces.size());
       return read_to(std::as_writable_bytes(others).data(), others.size(), sizeof(double));
     }
@@ -467,7 +442,7 @@ void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
   });
 }
 
-/// The rows whose sums this process has, where they are not all of its rows, and the squares.
+/// The rows whose sums this process has, and their squares.
 void GradientExchange::write_row_squares(const ParameterGradient& parameter, net::ByteWriter& out) const {
   const std::vector<RowSquares>& own = parameter.row_squares[self_];
   out.compact(own.size());
@@ -478,14 +453,14 @@ void GradientExchange::write_row_squares(const ParameterGradient& parameter, net
 void GradientExchange::read_row_squares(std::size_t from, ParameterGradient& parameter, net::ByteReader& in) {
   std::vector<RowSquares>& others = parameter.row_squares[from];
   const uint64_t count = in.compact();
-  if (count > parameter.pieces.count() + parameter.rows)
+  if (count > parameter.rows)
     in.fail(fmt::format("expected the squares of at most {} rows, found {}", parameter.rows, count));
   std::size_t least = 0;
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t row = in.compact();
-    if (row < least || row >= parameter.rows || process_of_row(row, processes_, parameter.pieces) != from)
+    if (row < least || row >= parameter.rows || process_of_row(row, processes_) != from)
       in.fail(fmt::format("expected rows of process {} in increasing order, found row {}", from, row));
-    least = row;
+    least = row + 1;
     others.push_back({static_cast<std::size_t>(row), 0});
   }
   for (RowSquares& one : others) one.squares = in.number<double>();
@@ -499,9 +474,8 @@ void GradientExchange::write_updates(const std::vector<ParameterValues>& paramet
     const std::size_t element = parameter.element();
     const std::byte* values = parameters[i].values.bytes().data();
     if (parameter.has_rows()) {
-      for_each_updated_row(self_, parameter, [&](std::size_t row) {
-        write_elements(values + row * parameter.width * element, parameter.width, element, out);
-      });
+      for (const RowSquares& one : parameter.row_squares[self_])
+        write_elements(values + one.row * parameter.width * element, parameter.width, element, out);
       continue;
     }
     const PartRange elements = elements_of(self_, parameter);
@@ -525,9 +499,8 @@ void GradientExchange::read_updates(std::size_t from, std::vector<ParameterValue
       read(elements_of(from, parameter));
       continue;
     }
-    for_each_updated_row(from, parameter, [&](std::size_t row) {
-      read({row * parameter.width, (row + 1) * parameter.width});
-    });
+    for (const RowSquares& one : parameter.row_squares[from])
+      read({one.row * parameter.width, (one.row + 1) * parameter.width});
   }
 }
 

@@ -3,11 +3,11 @@
 //
 // Each process has whole subtrees of the tree over the parts (base/part_tree.h), and sends their sums. Of a
 // dense gradient each process gets the same elements of all subtrees, adds them up along the tree, and sends
-// the sum to all. Two processes each get all elements instead, and add up all: that is as many bytes, and one
-// round. Where the parameter is divided, each process also updates the elements whose sums it has, and sends
-// their new values instead of the sums: what an optimizer does is shared like this. Of a sparse gradient that
-// is divided by rows each process gets its own rows; the rows of others go to all at once, and each process
-// adds them up by itself.
+// the sum to all. Small gradients go to all processes instead, and of two processes all gradients: that is
+// one round, and for two as many bytes. Where the parameter is divided, each process also updates the
+// elements whose sums it has, and sends their new values instead of the sums: what an optimizer does is
+// shared like this. Of a sparse gradient that is divided by rows each process gets its own rows; the rows of
+// others go to all at once, and each process adds them up by itself.
 #pragma once
 
 #include <cstddef>
@@ -77,14 +77,19 @@ class GradientExchange {
   void take_own(std::span<const SubtreeSum> own);
   /// Adds up what has come: the rows of sparse gradients, and the elements of this process of dense ones.
   void add_up();
-  /// Whether processes add up ranges of elements of all dense gradients, and not of the divided ones alone.
-  bool adds_ranges() const { return processes_ != 2 || group_ != 1; }
+  /// Whether all elements of dense gradients go to all processes, but for divided parameters.
+  bool sends_whole() const { return processes_ == 2 && group_ == 1; }
   /// Whether the parameter is divided, and to be updated in this batch.
   bool is_divided(std::size_t parameter) const { return parameters_[parameter].is_divided(); }
   /// Whether there is one.
   bool has_divided() const;
   /// Whether there is a second round: some process has not added up all itself.
-  bool exchanges_sums() const { return adds_ranges() || has_divided(); }
+  bool exchanges_sums() const { return has_ranges() || has_divided(); }
+  /// Whether that round may wait until divided parameters are updated: it is about their squares alone.
+  bool may_exchange_sums_later() const { return !has_ranges(); }
+  /// Once all parts are read: whether all gradients are so small that no sum of theirs, and no square, is not
+  /// finite.
+  bool are_small() const { return are_small_; }
   /// The sums of the elements of this process, as far as process `to` gets them; of divided parameters the
   /// sums of their squares.
   void write_sums(std::size_t to, net::ByteWriter& out) const;
@@ -104,7 +109,6 @@ class GradientExchange {
     std::size_t leaf;
     const std::byte* values;
   };
-  /// The squares of a row, or of a piece that begins with it or in it.
   struct RowSquares {
     std::size_t row;
     double squares;
@@ -113,11 +117,8 @@ class GradientExchange {
     DType dtype;  ///< f32 or f64
     std::size_t rows;
     std::size_t width;
-    Pieces pieces;
-    bool is_dense = false;  ///< in any subtree
-    /// By leaf: the elements of this process; null: it is sparse there. Where the parameter is divided by
-    /// rows all leaves are rows.
-    std::vector<const std::byte*> dense;
+    bool is_dense = false;                ///< in any subtree
+    std::vector<const std::byte*> dense;  ///< by leaf: the elements of this process; null: it is sparse there
     std::vector<Row> sparse;
     DividedBy divided;
     std::vector<double> squares{};                       ///< divided by elements: by piece
@@ -135,15 +136,14 @@ class GradientExchange {
     PartRange parts;
   };
 
+  bool is_added_by_all(const ParameterGradient& parameter) const;
+  bool has_ranges() const;
   PartRange elements_of(std::size_t process, const ParameterGradient& parameter) const;
   static Form form_of(const Gradients::Sum& sum) { return sum.dense ? Form::Dense : Form::Sparse; }
   void write_form(Form form, std::size_t index, std::span<net::ByteWriter> out) const;
   void write_values(const Gradients::Sum& sum, std::size_t index, std::span<net::ByteWriter> out);
-  void write_dense(const Gradients::Sum& sum, std::size_t index, std::size_t to, net::ByteWriter& out) const;
   void read_parameter(std::size_t leaf, std::size_t index, Form form, net::ByteReader& in);
   void read_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
-  void read_owned_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
-  void push_owned_rows(std::size_t leaf, ParameterGradient& parameter, const std::byte* values);
   void add_rows(std::size_t index);
   void add_elements(std::size_t index);
   void add_squares(std::size_t index);
@@ -154,8 +154,6 @@ class GradientExchange {
   std::size_t first_leaf(PartRange parts) const;
   template <class Act>
   void for_each_sum(std::size_t from, std::size_t to, const Act& act) const;
-  template <class Act>
-  void for_each_updated_row(std::size_t process, const ParameterGradient& parameter, const Act& act) const;
   std::byte* scratch(std::size_t leaf, std::size_t bytes);
   void fold(const ParameterGradient& parameter, std::size_t width, std::byte* sum);
   const std::byte* fold(const ParameterGradient& parameter, PartRange parts, std::size_t width,
@@ -171,6 +169,7 @@ class GradientExchange {
   std::vector<ParameterGradient> parameters_;
   std::vector<bool> is_early_;  ///< by parameter: this process has sent it ahead
   std::size_t early_to_come_ = 0;
+  bool are_small_ = true;
   std::vector<const std::byte*> addends_;      ///< by leaf; null: zero, and not added
   std::vector<std::vector<double>> scratch_;   ///< by leaf: room for sums
   std::vector<std::vector<int64_t>> rows_to_;  ///< by process: the rows of a gradient that it gets

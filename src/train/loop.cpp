@@ -155,10 +155,9 @@ class Trainer {
     const double loss = *computed;
     check_form(gradients_, trainee_.parameters());
     const double per_example = 1 / static_cast<double>(chosen_.size());
-    const std::vector<double> squares = trainee_.squares(gradients_);
-    require_finite(loss, squares);
-    const double norm = norm_of_squares(squares) * per_example;
-    update(per_example * clip_factor(norm, settings_.optimizer.clip));
+    require_finite(loss, {});
+    const double norm =
+        update(per_example, [&](std::span<const double> squares) { require_finite(loss, squares); });
     ++progress_.step;
     progress_.epoch_loss += loss;
     progress_.epoch_seconds += seconds_since(begin);
@@ -182,9 +181,10 @@ class Trainer {
     return trainee_.loss_and_gradients(chosen_, gradients_);
   }
 
-  void update(double factor) {
+  double update(double per_example, const CheckSquares& check) {
     const Timeline::Slice slice = timeline_.slice("update");
-    trainee_.update(optimizer_, gradients_, rate_of(progress_.step), factor);
+    const StepSizes sizes{rate_of(progress_.step), per_example, settings_.optimizer.clip};
+    return trainee_.update(optimizer_, gradients_, sizes, check);
   }
 
   void require_finite(double loss, std::span<const double> squares) {

@@ -60,14 +60,14 @@ double ModelTrainer::step(std::span<const std::vector<Value>> examples, double l
   double loss = 0;
   for (const double one : parts.runner.loss_and_gradients(ArgumentBatch(examples), parts.gradients))
     loss += scale * one;
-  const std::vector<double> squares = parts.runner.squares(parts.gradients);
-  const double norm = scale * norm_of_squares(squares);
-  if (!std::isfinite(loss) || !std::isfinite(norm)) {
+  const auto require_finite = [&](std::span<const double> squares) {
+    if (std::isfinite(loss) && std::isfinite(norm_of_squares(squares))) return;
     throw ProgramError(
         fmt::format("training diverged: {} is not finite; try a lower learning rate or clipping",
                     name_not_finite(loss, squares, parts.runner.parameters())));
-  }
-  parts.runner.update(parts.optimizer, parts.gradients, learning_rate, scale * clip_factor(norm, parts.clip));
+  };
+  require_finite({});
+  parts.runner.update(parts.optimizer, parts.gradients, {learning_rate, scale, parts.clip}, require_finite);
   return loss;
 }
 

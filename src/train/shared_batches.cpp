@@ -167,7 +167,7 @@ void SharedBatches::begin_sums(std::size_t parts, Gradients& sums, std::span<con
 /// Memory in which gradients have been sent is never written again: the other process may still read it.
 void SharedBatches::make_sendable(Gradients& own) {
   sendable_.resize(own.size());
-  if (gradients_->adds_ranges()) return;  // the others get ranges of elements
+  if (!gradients_->sends_whole()) return;  // the others get ranges of elements
   const int other = 1 - transport_.self();
   for (std::size_t i = 0; i < own.size(); ++i) {
     const std::size_t bytes = gradients_->early_bytes(own[i], i);
@@ -252,24 +252,37 @@ void SharedBatches::add_up(std::span<const SubtreeSum> own, std::vector<double>&
   gradients.add_up();
   arrived_.clear();
   std::erase_if(early_, [round = rounds_.done()](const Early& one) { return one.round < round; });
-  if (!gradients.exchanges_sums()) return;
-  out = begin_round();
+  has_sums_ = !gradients.exchanges_sums();
+  if (!gradients.may_exchange_sums_later()) exchange_sums();
+}
+
+void SharedBatches::exchange_sums() {
+  if (has_sums_) return;
+  std::vector<net::ByteWriter> out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {
-    if (to != self()) gradients.write_sums(to, out[to]);
+    if (to != self()) gradients_->write_sums(to, out[to]);
   }
   exchange(
-      out, [&](std::size_t from, net::ByteReader& in) { gradients.read_sums(from, in); }, [] {});
+      out, [&](std::size_t from, net::ByteReader& in) { gradients_->read_sums(from, in); }, [] {});
+  has_sums_ = true;
 }
 
 void SharedBatches::exchange_updates(std::vector<ParameterValues>& parameters) {
   if (!gradients_->has_divided()) return;
   std::vector<net::ByteWriter> out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {
-    if (to != self()) gradients_->write_updates(parameters, out[to]);
+    if (to == self()) continue;
+    if (!has_sums_) gradients_->write_sums(to, out[to]);
+    gradients_->write_updates(parameters, out[to]);
   }
   exchange(
-      out, [&](std::size_t from, net::ByteReader& in) { gradients_->read_updates(from, parameters, in); },
+      out,
+      [&](std::size_t from, net::ByteReader& in) {
+        if (!has_sums_) gradients_->read_sums(from, in);
+        gradients_->read_updates(from, parameters, in);
+      },
       [] {});
+  has_sums_ = true;
 }
 
 std::vector<double> SharedBatches::gather(std::span<const double> own) {

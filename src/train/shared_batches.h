@@ -100,11 +100,14 @@ class SharedBatches {
   /// is large enough. It may be sent from where it stands, and stays as it is until make_sendable().
   void send_early(const Gradients& own, std::size_t parameter);
   /// Adds up what all have computed, this process `own`. `losses` are those of the trees of this process, and
-  /// become those of all, process by process.
+  /// become those of all, process by process. Squares of divided parameters are left to exchange_sums().
   void add_up(std::span<const SubtreeSum> own, std::vector<double>& losses);
   /// What add_up() has found of divided parameters.
   const GradientExchange& sums() const { return *gradients_; }
-  /// Once the own elements of divided parameters are updated: gives them to the others, and takes theirs.
+  /// The round in which the processes tell each other the sums that add_up() has made, unless it is over.
+  void exchange_sums();
+  /// Once the own elements of divided parameters are updated: gives them to the others, and takes theirs. The
+  /// same is done with sums that are still to be exchanged.
   void exchange_updates(std::vector<ParameterValues>& parameters);
 
   /// The numbers of all processes, process by process.
@@ -147,6 +150,7 @@ class SharedBatches {
   std::unique_ptr<PlacedTables> tables_;
   std::vector<net::Payload> arrived_;
   std::optional<GradientExchange> gradients_;  ///< of the batch that is under way
+  bool has_sums_ = true;                       ///< they are exchanged
   std::vector<Early> early_;                   ///< of this round, and of the next one
   /// By parameter: where the gradients of this process are sent from without being copied; null: they are
   /// copied.

@@ -46,10 +46,15 @@ class Trainee {
   virtual std::vector<double> squares(std::span<const Gradient> gradients) {
     return squares_of(gradients, parameters());
   }
-  /// As Optimizer::step with the parameters. All processes that share the gradients call it.
-  virtual void update(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
-                      double gradient_scale) {
-    optimizer.step(parameters(), gradients, learning_rate, gradient_scale);
+  /// As Optimizer::step with the parameters. What `check` throws leaves them as they are. Returns the norm of
+  /// the gradient of the mean loss, before clipping. All processes that share the gradients call it.
+  virtual double update(Optimizer& optimizer, std::span<const Gradient> gradients, const StepSizes& sizes,
+                        const CheckSquares& check) {
+    const std::vector<double> found = squares(gradients);
+    check(found);
+    const double norm = norm_of_squares(found) * sizes.scale;
+    optimizer.step(parameters(), gradients, sizes.learning_rate, sizes.scale * clip_factor(norm, sizes.clip));
+    return norm;
   }
   /// In messages: "the tree in line 3 of the data".
   virtual std::string place_of(uint32_t example) const = 0;

@@ -96,6 +96,18 @@ double sum_of_squares(const T* values, std::size_t count) {
   return sum;
 }
 
+template <class T>
+bool are_within(const T* values, std::size_t count, T most) {
+  constexpr std::size_t kPiece = 4096;
+  for (std::size_t begin = 0; begin < count; begin += kPiece) {
+    const std::size_t end = begin + kPiece < count ? begin + kPiece : count;
+    int outside = 0;
+    for (std::size_t i = begin; i < end; ++i) outside |= static_cast<int>(!(std::abs(values[i]) <= most));
+    if (outside != 0) return false;
+  }
+  return true;
+}
+
 #define HIATON_UPDATE_LOOPS_OF(T)                                                                         \
   template void update_sgd(T*, const T*, std::size_t, const UpdateScalars<T>&);                           \
   template void update_momentum(T*, const T*, T*, std::size_t, const UpdateScalars<T>&, T);               \
@@ -106,7 +118,8 @@ double sum_of_squares(const T* values, std::size_t count) {
   template void shrink(T*, std::size_t, T);                                                               \
   template void update_adam(T*, const T*, T*, T*, std::size_t, const UpdateScalars<T>&,                   \
                             const AdamScalars<T>&);                                                       \
-  template double sum_of_squares(const T*, std::size_t);
+  template double sum_of_squares(const T*, std::size_t);                                                  \
+  template bool are_within(const T*, std::size_t, T);
 
 HIATON_UPDATE_LOOPS_OF(float)
 HIATON_UPDATE_LOOPS_OF(double)

@@ -62,4 +62,8 @@ void update_adam(T* w, const T* g, T* mean, T* square, std::size_t count, const 
 template <class T>
 double sum_of_squares(const T* values, std::size_t count);
 
+/// Whether no element's magnitude is above `most`, and none is NaN.
+template <class T>
+bool are_within(const T* values, std::size_t count, T most);
+
 }  // namespace hiaton::train
