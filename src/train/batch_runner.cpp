@@ -119,7 +119,7 @@ std::vector<const graph::Graph*> graphs_of(const Model& model) {
 }  // namespace
 
 /// What all processes find wrong is an error of the first one.
-void BatchRunner::share(SharedBatches& sharing) {
+void BatchRunner::share(SharedBatches& sharing, bool clips) {
   std::exception_ptr problem;
   try {
     prepare_to_share(sharing);
@@ -130,7 +130,7 @@ void BatchRunner::share(SharedBatches& sharing) {
   const bool are_near = !sharing.is_dealt() && sharing.are_near();
   if (problem != nullptr) std::rethrow_exception(problem);
   sharing_ = &sharing;
-  divide_parameters(sharing, are_near);
+  divide_parameters(sharing, are_near, clips);
   part_sums_.clear();
 }
 

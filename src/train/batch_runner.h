@@ -62,8 +62,9 @@ class BatchRunner {
 
   /// From now on the processes share batches; what the program or the options place is where they say. Where
   /// that is more than learned parameters and what reads rows of them, all processes run each batch together.
-  /// Throws ProgramError where there are more replicas than parts.
-  void share(SharedBatches& sharing);
+  /// Throws ProgramError where there are more replicas than parts. Where gradients are clipped, new values of
+  /// parameters cannot come in the same round as their squares.
+  void share(SharedBatches& sharing, bool clips = false);
   /// Null: this process is alone.
   SharedBatches* sharing() const { return sharing_; }
 
@@ -108,7 +109,7 @@ class BatchRunner {
   partition::Places places_on(std::size_t processes) const;
   void prepare_to_run_placed(SharedBatches& sharing, std::size_t replicas);
   void hold_parameters(SharedBatches& sharing);
-  void divide_parameters(const SharedBatches& sharing, bool are_near);
+  void divide_parameters(const SharedBatches& sharing, bool are_near, bool clips);
   bool is_divided(std::size_t parameter) const;
   void update_by(Optimizer& optimizer, std::span<const Gradient> gradients, double learning_rate,
                  double gradient_scale);

@@ -12,10 +12,10 @@
 
 namespace hiaton::train {
 
-/// Large ones. Where the processes are not near each other, it has to be worth a round more; two of them
-/// exchange all sums in one round, most of it while they compute, and new values would wait for the network.
-/// Parameters of which runs use rows are divided by rows, unless runs use all of them too.
-void BatchRunner::divide_parameters(const SharedBatches& sharing, bool are_near) {
+/// Large ones. Where the processes are not near each other, it has to be worth a round more, if there is one:
+/// two of them exchange all sums in one round, most of it while they compute, and new values would wait for
+/// the network. Parameters of which runs use rows are divided by rows, unless runs use all of them too.
+void BatchRunner::divide_parameters(const SharedBatches& sharing, bool are_near, bool clips) {
   constexpr int64_t kWorthARound = 1 << 20;
   std::vector<bool> has_rows(parameters_.size());
   std::vector<bool> has_all(parameters_.size());
@@ -32,7 +32,7 @@ void BatchRunner::divide_parameters(const SharedBatches& sharing, bool are_near)
     divided_[i] = has_rows[i] ? DividedBy::Rows : DividedBy::Elements;
     if (!has_rows[i]) elements += size;
   }
-  const bool is_worth_it = are_near || (sharing.processes() > 2 && elements >= kWorthARound);
+  const bool is_worth_it = are_near || (sharing.processes() > 2 && (!clips || elements >= kWorthARound));
   if (sharing.is_dealt() || sharing.group() > 1 || sharing.processes() == 1 || !is_worth_it) divided_.clear();
 }
 

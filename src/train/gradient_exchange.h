@@ -87,8 +87,8 @@ class GradientExchange {
   bool exchanges_sums() const { return has_ranges() || has_divided(); }
   /// Whether that round may wait until divided parameters are updated: it is about their squares alone.
   bool may_exchange_sums_later() const { return !has_ranges(); }
-  /// Once all parts are read: whether all gradients are so small that no sum of theirs, and no square, is not
-  /// finite.
+  /// Once all parts are read, where parameters are divided: whether all gradients are so small that no sum of
+  /// theirs, and no square, is not finite.
   bool are_small() const { return are_small_; }
   /// The sums of the elements of this process, as far as process `to` gets them; of divided parameters the
   /// sums of their squares.
@@ -169,7 +169,7 @@ class GradientExchange {
   std::vector<ParameterGradient> parameters_;
   std::vector<bool> is_early_;  ///< by parameter: this process has sent it ahead
   std::size_t early_to_come_ = 0;
-  bool are_small_ = true;
+  bool are_small_;
   std::vector<const std::byte*> addends_;      ///< by leaf; null: zero, and not added
   std::vector<std::vector<double>> scratch_;   ///< by leaf: room for sums
   std::vector<std::vector<int64_t>> rows_to_;  ///< by process: the rows of a gradient that it gets

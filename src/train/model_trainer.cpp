@@ -125,7 +125,7 @@ std::vector<Prediction> ModelTrainer::predict(const TreeData& trees) {
 void ModelTrainer::share(SharedBatches& sharing) {
   if (parts_->optimizer.steps() > 0)
     throw ProgramError("expected to share batches before the first step, found that there was one");
-  parts_->runner.share(sharing);
+  parts_->runner.share(sharing, parts_->clip > 0);
   parts_->runner.keep_own(&parts_->optimizer);
 }
 

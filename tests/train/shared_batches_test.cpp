@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <mutex>
 #include <random>
 
@@ -21,15 +23,15 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// `E` has rows alone in most trees; those with the word 3 use all of it. `W` is large enough to be sent by
-/// itself; trees with the word 5 alone do not use it.
+/// `E` has rows alone in most trees; those with the word 3 use all of it. `R` is large enough to be divided
+/// by rows, and `W` to be sent by itself; trees with the word 5 alone do not use it.
 constexpr std::string_view kSharedModel =
     "size vocab = 50\n"
     "size classes = 2\n"
     "size d = 8\n"
     "data Tree = Leaf(label: i64, word: i64) | Node(label: i64, left: Tree, right: Tree)\n"
     "param E: f32[vocab, d] = normal(1.0)\n"
-    "param R: f32[vocab, d] = normal(1.0)\n"
+    "param R: f32[600, d] = normal(1.0)\n"
     "param V: f32[d, classes]\n"
     "param W: f32[d, 600] = normal(0.1)\n"
     "fn cost(t: Tree, seed: i64) -> f32 =\n"
@@ -44,9 +46,10 @@ constexpr std::string_view kSharedModel =
     "    Leaf(_, word) -> softmax(E[word] @ V)\n"
     "    Node(_, l, _) -> predict(l)\n";
 
-std::string model(const std::string& leaf =
-                      "cross_entropy(kept(E[word] + sum(gather(R, [word, label]), axes=0), seed) @ V, "
-                      "label)") {
+std::string model(
+    const std::string& leaf =
+        "cross_entropy(kept(E[word] + sum(gather(R, [11 * word, 11 * word + label]), axes=0), seed) @ V, "
+        "label)") {
   std::string text(kSharedModel);
   return text.replace(text.find("LEAF"), 4, leaf);
 }
@@ -135,7 +138,7 @@ TEST_F(SharedBatchesTest, GradientsHaveTheBitsOfOneProcess) {
           const StepResult found = own.step(batch, kStep);
           static std::mutex mutex;
           const std::lock_guard lock(mutex);
-          EXPECT_TRUE(found.is_part_of(alone.step(batch, kStep)))
+          EXPECT_TRUE(found.is_part_of(alone.step(batch, kStep), sharing.self(), sharing.processes()))
               << parts << " parts, " << processes << " processes, " << trees << " trees, process "
               << transport.self();
         }
@@ -202,6 +205,7 @@ TEST_F(SharedBatchesTest, OtherwiseTheyAreTheSameWithinRounding) {
     const StepResult found = own.step(trees_, kStep);
     EXPECT_NEAR(found.loss, alone.loss, 1e-4);
     for (std::size_t i = 0; i < alone.gradients.size(); ++i) {
+      if (alone.sparse[i]) continue;
       for (std::size_t j = 0; j < found.gradients[i].size(); ++j)
         EXPECT_NEAR(found.gradients[i][j], alone.gradients[i][found.begins[i] + j], 1e-4);
     }
@@ -291,9 +295,10 @@ TEST_F(SharedBatchesTest, DamagedGradientsAreErrors) {
   sums.touch(0, 1);
   sums.dense(1);
   GradientExchange writer(2, 2, 1, sums);
-  net::ByteWriter out;
+  std::array<net::ByteWriter, 2> written;
+  const net::ByteWriter& out = written[0];
   const SubtreeSum own{{1, 2}, &sums};
-  writer.write_parts(std::span(&own, 1), 0, out);
+  writer.write_parts(std::span(&own, 1), written);
   std::vector<std::byte> good(out.size());
   out.copy_to(good.data());
   std::mt19937 random(1);
@@ -316,22 +321,28 @@ TEST_F(SharedBatchesTest, DamagedGradientsAreErrors) {
   EXPECT_GT(refused, 600);
 }
 
-/// The squares of divided parameters, and their new values.
+/// The squares of parameters divided by elements and by rows, and their new values.
 TEST_F(SharedBatchesTest, DamagedUpdatesAreErrors) {
-  const std::vector<graph::Parameter> parameters{{"W", Type(DType::F32, {{40, ""}, {50, ""}}), {}}};
-  std::vector<ParameterValues> values{{"W", {40, 50}, std::vector<float>(2000, 1)}};
-  const std::vector<bool> divided{true};
+  const std::vector<graph::Parameter> parameters{{"W", Type(DType::F32, {{40, ""}, {50, ""}}), {}},
+                                                 {"E", Type(DType::F32, {{9, ""}, {2, ""}}), {}}};
+  std::vector<ParameterValues> values{{"W", {40, 50}, std::vector<float>(2000, 1)},
+                                      {"E", {9, 2}, std::vector<float>(18, 1)}};
+  const std::vector<DividedBy> divided{DividedBy::Elements, DividedBy::Rows};
   Gradients own(parameters);
   std::fill_n(own.dense(0).mutable_data<float>(), 2000, 1.0F);
+  for (const int64_t row : {5, 2, 3, 7}) {
+    own.touch(1, row);
+    std::fill_n(own.values(1).mutable_data<float>() + 2 * row, 2, static_cast<float>(row));
+  }
   const auto exchange_of = [&](std::size_t self, Gradients& sums) {
     return GradientExchange(2, 2, self, sums, 1, {}, divided);
   };
-  const auto give_parts = [&](const GradientExchange& from, std::size_t self, GradientExchange& to) {
+  const auto give_parts = [&](GradientExchange& from, std::size_t self, GradientExchange& to) {
     const SubtreeSum subtree{{self, self + 1}, &own};
-    net::ByteWriter out;
-    from.write_parts(std::span(&subtree, 1), 1 - self, out);
-    auto bytes = std::make_unique<std::vector<std::byte>>(out.size());
-    out.copy_to(bytes->data());
+    std::array<net::ByteWriter, 2> out;
+    from.write_parts(std::span(&subtree, 1), out);
+    auto bytes = std::make_unique<std::vector<std::byte>>(out[1 - self].size());
+    out[1 - self].copy_to(bytes->data());
     net::ByteReader in(*bytes, "a message");
     to.read_parts(self, in);
     return bytes;
@@ -349,6 +360,10 @@ TEST_F(SharedBatchesTest, DamagedUpdatesAreErrors) {
   second.add_up();
   EXPECT_EQ(first.own_elements(0), (PartRange{0, 1024}));
   EXPECT_EQ(second.own_elements(0), (PartRange{1024, 2000}));
+  EXPECT_EQ(sums_0[1].rows, (std::vector<int64_t>{2}));
+  EXPECT_EQ(sums_1[1].rows, (std::vector<int64_t>{3, 5, 7}));
+  EXPECT_EQ(sums_1[1].values.data<float>()[11], 10);
+  EXPECT_TRUE(first.are_small() && first.may_exchange_sums_later());
   net::ByteWriter sums;
   second.write_sums(0, sums);
   net::ByteWriter updates;
@@ -359,8 +374,10 @@ TEST_F(SharedBatchesTest, DamagedUpdatesAreErrors) {
     for (std::size_t size = 0; size <= bytes.size(); ++size) {
       const std::span<const std::byte> some(bytes.data(), size);
       net::ByteReader in(some, "a message");
+      GradientExchange copy = first;
+      GradientExchange& into = size == bytes.size() ? first : copy;
       const auto read = [&] {
-        written == &sums ? first.read_sums(1, in) : first.read_updates(1, values, in);
+        written == &sums ? into.read_sums(1, in) : into.read_updates(1, values, in);
         in.require_end();
       };
       if (size == bytes.size()) {
@@ -371,6 +388,34 @@ TEST_F(SharedBatchesTest, DamagedUpdatesAreErrors) {
     }
   }
   EXPECT_EQ(first.squares(0), 8000);  // each element is 2
+  EXPECT_EQ(first.squares(1), 8 * (2 * 2 + 3 * 3 + 5 * 5 + 7 * 7));
+}
+
+/// What is so large that its sum might not be finite is told to all before any of them changes a parameter.
+TEST_F(SharedBatchesTest, LargeGradientsAreToldOf) {
+  const std::vector<graph::Parameter> parameters{{"W", Type(DType::F32, {{40, ""}, {50, ""}}), {}},
+                                                 {"E", Type(DType::F32, {{9, ""}, {2, ""}}), {}}};
+  const std::vector<DividedBy> divided{DividedBy::Elements, DividedBy::Rows};
+  for (const float large : {1.0F, -1e29F, 1e31F, -1e31F, INFINITY, NAN}) {
+    for (const std::size_t parameter : {0, 1}) {
+      Gradients own(parameters);
+      Gradients sums(parameters);
+      own.dense(0);
+      own.touch(1, 4);
+      own.values(parameter).mutable_data<float>()[parameter == 0 ? 1999 : 9] = large;
+      GradientExchange writer(2, 2, 1, sums, 1, {}, divided);
+      GradientExchange reader(2, 2, 0, sums, 1, {}, divided);
+      std::array<net::ByteWriter, 2> out;
+      const SubtreeSum subtree{{1, 2}, &own};
+      writer.write_parts(std::span(&subtree, 1), out);
+      std::vector<std::byte> bytes(out[0].size());
+      out[0].copy_to(bytes.data());
+      net::ByteReader in(bytes, "a message");
+      reader.read_parts(1, in);
+      EXPECT_EQ(reader.are_small(), std::abs(large) < 1e30F) << large;
+      EXPECT_EQ(writer.are_small(), reader.are_small());
+    }
+  }
 }
 
 TEST_F(SharedBatchesTest, DamagedGradientsThatGoAheadAreErrors) {
@@ -382,21 +427,21 @@ TEST_F(SharedBatchesTest, DamagedGradientsThatGoAheadAreErrors) {
   GradientExchange writer(2, 2, 1, sums);
   for (const std::size_t parameter : {0, 1}) writer.set_early(parameter);
   const SubtreeSum own{{1, 2}, &sums};
-  net::ByteWriter parts;
-  writer.write_parts(std::span(&own, 1), 0, parts);
+  std::array<net::ByteWriter, 2> parts;
+  writer.write_parts(std::span(&own, 1), parts);
   std::mt19937 random(1);
   int refused = 0;
   for (int i = 0; i < 2000; ++i) {
     const std::size_t parameter = i % 2;
-    net::ByteWriter out;
-    writer.write_early(sums, parameter, 0, out);
-    std::vector<std::byte> bytes(out.size());
-    out.copy_to(bytes.data());
+    std::array<net::ByteWriter, 2> out;
+    writer.write_early(sums, parameter, out);
+    std::vector<std::byte> bytes(out[0].size());
+    out[0].copy_to(bytes.data());
     bytes[random() % 2 == 0 ? 0 : random() % bytes.size()] = static_cast<std::byte>(random());
     bytes.resize(bytes.size() - (i % 3 == 0 ? random() % bytes.size() : 0));
     Gradients into(parameters);
     GradientExchange exchange(2, 2, 0, into);
-    net::ByteReader told(parts.bytes(), "a message");
+    net::ByteReader told(parts[0].bytes(), "a message");
     exchange.read_parts(1, told);
     EXPECT_EQ(exchange.early_to_come(), 2);
     net::ByteReader in(bytes, "a message");

@@ -8,6 +8,7 @@
 
 #include "hiaton/model_trainer.h"
 #include "train/data_trainee.h"
+#include "train/division.h"
 #include "train/model_sizes.h"
 
 namespace hiaton::train {
@@ -17,16 +18,32 @@ struct StepResult {
   double loss = 0;
   std::vector<double> squares{};
   std::vector<bool> sparse{};
-  std::vector<std::size_t> begins{};  ///< by parameter: which element of its gradient stands first
+  std::vector<std::vector<int64_t>> rows{};  ///< of sparse gradients: those that it has
+  std::vector<std::size_t> begins{};         ///< by parameter: which element of its gradient stands first
   std::vector<std::vector<float>> gradients{};
+  std::vector<int64_t> widths{};  ///< of rows
 
   friend bool operator==(const StepResult&, const StepResult&) = default;
-  /// Whether it has the bits of a result that has all elements.
-  bool is_part_of(const StepResult& whole) const {
+  /// Whether it has the bits of a result that has all, and of a sparse gradient all rows or those of process
+  /// `self`.
+  bool is_part_of(const StepResult& whole, std::size_t self, std::size_t processes) const {
     if (loss != whole.loss || squares != whole.squares || sparse != whole.sparse) return false;
     for (std::size_t i = 0; i < gradients.size(); ++i) {
-      const std::span all(whole.gradients[i]);
-      if (!std::ranges::equal(gradients[i], all.subspan(begins[i], gradients[i].size()))) return false;
+      std::vector<float> all(
+          whole.gradients[i].begin() + static_cast<std::ptrdiff_t>(begins[i]),
+          whole.gradients[i].begin() + static_cast<std::ptrdiff_t>(begins[i] + gradients[i].size()));
+      if (rows[i] != whole.rows[i]) {
+        std::vector<int64_t> own;
+        for (const int64_t row : whole.rows[i]) {
+          if (process_of_row(static_cast<std::size_t>(row), processes) == self) {
+            own.push_back(row);
+          } else {
+            std::fill_n(all.begin() + row * widths[i], widths[i], 0.0F);
+          }
+        }
+        if (rows[i] != own) return false;
+      }
+      if (gradients[i] != all) return false;
     }
     return true;
   }
@@ -56,6 +73,8 @@ class TreeModel {
       const std::vector<float> elements = elements_of(gradients[i], runner_.parameters()[i]);
       const ElementRange own = runner_.own_elements(i);
       done.sparse.push_back(gradients[i].sparse);
+      done.rows.push_back(gradients[i].rows);
+      done.widths.push_back(runner_.parameters()[i].row_width());
       done.begins.push_back(own.begin);
       done.gradients.emplace_back(
           elements.begin() + static_cast<std::ptrdiff_t>(own.begin),
