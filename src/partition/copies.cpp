@@ -164,7 +164,8 @@ class Copies {
       node.inputs = {};
       node.controls = {};
       node.function = body.copy;
-      if (process != kEverywhere) node.placement = fmt::format("process:{}", process);
+      // What stands everywhere may have been placed on a process that is not there.
+      node.placement = process == kEverywhere ? "" : fmt::format("process:{}", process);
       if (node.site.valid()) node.site = site_of(node.site, process, body, sites);
       if (node.loop.valid()) node.loop = loop_of(node.loop, loops);
       copies[id] = add(std::move(node), id, process);

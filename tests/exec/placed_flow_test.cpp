@@ -98,6 +98,23 @@ TEST_P(PlacedFlowTest, BatchesGatherInEachProcess) {
   EXPECT_EQ(found.stats.remote_calls, 64u + 63u);
 }
 
+/// A learned parameter stands in every process, wherever the program places the expression that names it:
+/// what reads it alone is not sent for it, also where that process is not there.
+TEST_P(PlacedFlowTest, AParameterIsReadWhereItIsNeeded) {
+  const graph::Graph graph = graph_of(
+      "param b: f64[3] = normal(1.0)\n"
+      "fn main(x: f64) -> f64 = on \"process:1\" sum((on \"process:1\" sin(on \"process:3\" b)) * x)\n");
+  RunOptions options;
+  const std::vector<Value> parameters = initial_parameters(graph.parameters(), 7);
+  options.parameters = parameters;
+  const std::vector<Value> arguments{Value(0.5)};
+  for (const int processes : {2, 3, 4}) {
+    const Shared found = run_shared(graph, arguments, processes, GetParam(), options);
+    EXPECT_EQ(found.values, run_reference(graph, arguments, options).values) << found.error;
+    EXPECT_EQ(found.stats.remote_calls, 1u);
+  }
+}
+
 /// 64 calls with a number and 63 with two rows of 8 floats go out, and as many rows come back.
 TEST_P(PlacedFlowTest, CallsOfABatchCrossTogether) {
   const graph::Graph graph = graph_of(kPlacedTree);
