@@ -278,6 +278,7 @@ std::string Reader::hint_at(std::string_view what) const {
   if (std::string elsewhere = hint_at_sign(what); !elsewhere.empty()) return elsewhere;
   if (!wants_operator) return "";
   if (at(Tok::If)) return "; a choice is written if c then a else b";
+  if (at(Tok::On)) return "; where an expression runs stands before it: on \"NAME\" expression";
   if (at(Tok::String) && is_behind_name) return "; str(x) is the text of a value, and a + b joins two texts";
   if (at(Tok::Comma) && wants("the end of the program"))
     return "; several values stand in parentheses: (a, b)";

@@ -126,6 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "a choice is written if c then a else b"},
         MessageCase{"AChoiceAsInPython", "fn f(n: i64) -> i64 = 1 if n > 0 else 2\n",
                     "found 'if'; a choice is written if c then a else b"},
+        MessageCase{"APlaceBehindAnExpression", "fn f(x: f64) -> f64 = sin(x) on \"process:1\"\n",
+                    "found 'on'; where an expression runs stands before it: on \"NAME\" expression"},
         MessageCase{"ADivisionWithTwoSlashes", "fn f(n: i64) -> i64 = n // 2\n",
                     "'/' of integers rounds toward zero"},
         MessageCase{"AnArrowOfTwoStrokes", "fn f(xs: List[i64]) -> List[i64] = map(x => x + 1, xs)\n",
