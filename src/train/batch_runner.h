@@ -62,8 +62,8 @@ class BatchRunner {
 
   /// From now on the processes share batches; what the program or the options place is where they say. Where
   /// that is more than learned parameters and what reads rows of them, all processes run each batch together.
-  /// Throws ProgramError where there are more replicas than parts. Where gradients are clipped, new values of
-  /// parameters cannot come in the same round as their squares.
+  /// Throws ProgramError where there are more replicas than parts. `clips`: gradients are clipped, so that
+  /// new values of parameters take a round more than their squares.
   void share(SharedBatches& sharing, bool clips = false);
   /// Null: this process is alone.
   SharedBatches* sharing() const { return sharing_; }

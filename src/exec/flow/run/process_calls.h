@@ -8,9 +8,8 @@
 //
 //   Call, name     the calling function, which call of it, the function that is called, the arguments
 //   Return, name   which phase, how many Returns there are if it is the last, the results
-//   Ask            how many frames the sender has, which wants a call; whoever gets it sends one, once, when
-//   it
-//                  has one to give and as many frames: what it has not begun is then more than its share
+//   Ask            how many frames the sender has, which wants a call; whoever gets it sends one, once,
+//                  when it has one to give and as many frames: what it has not begun is more than its share
 //
 // Messages of the same call site or phase that leave one after the other, as batches make them, are one: the
 // name and the values of each further one follow.
