@@ -64,9 +64,9 @@ struct RunStats {
       0;  ///< frames ever carved from memory; a frame in use again does not count anew
   uint64_t frames_live_most = 0;    ///< upper bound of the frames alive at once
   uint64_t frames_live_at_end = 0;  ///< 0 unless the executor has a defect, also after errors
-  uint64_t values_live_at_end = 0;  ///< data values of direct code that nobody can reach; likewise, and after
-                                    ///< errors only looked for where RunOptions::checks_counts is set
-  uint64_t bytes = 0;               ///< memory that the run held at most, as RunOptions::max_bytes counts it
+  uint64_t values_live_at_end = 0;  ///< data values and tensors of direct code that nobody can reach;
+                                    ///< likewise, and only looked for where RunOptions::checks_counts is set
+  uint64_t bytes = 0;  ///< memory that the run held at most, as RunOptions::max_bytes counts it
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;                   ///< read-modify-writes and fences by the workers
   uint64_t remote_calls = 0;                        ///< calls that ran in another process than their caller
@@ -178,9 +178,9 @@ struct RunOptions {
   /// For tests: each call that can be given to another worker is: by Flow also where none is idle, by direct
   /// code whenever one is.
   bool share_every_call = false;
-  /// For tests: where a run of direct code ends by an error, RunStats::values_live_at_end is, of all
-  /// processes, how many data values and tensors have a count that neither other values nor the frames
-  /// explain.
+  /// For tests: RunStats::values_live_at_end is, of all processes, how many data values and tensors of direct
+  /// code are left over; where the run ends by an error, how many have a count that neither other values nor
+  /// the frames explain.
   bool checks_counts = false;
   /// Production and Flow: where the run is drawn; null: nowhere.
   Trace* trace = nullptr;

@@ -97,7 +97,7 @@ bool DataHeap::add_segment() {
       segments_.empty() ? kFirstSegment : std::min(segments_.back().bytes * 2, kLargestSegment);
   segments_.reserve(segments_.size() + 1);
   regions_.reserve((segments_.size() + 1) * kLargestSegment / kHugePage);
-  chunks_.reserve(chunks_.size() + bytes / kChunkBytes);
+  chunks_.reserve((this->bytes() + bytes) / kChunkBytes);
   // Where a budget has less left than that, the heap goes on in smaller steps, to the last chunk.
   for (; !take_bytes_(bytes); bytes /= 2) {
     if (bytes == kChunkBytes) return false;
@@ -126,21 +126,27 @@ bool DataHeap::take_region(Segment& region) {
   return true;
 }
 
-/// The caller holds the lock. Returns null where there is no memory.
+/// A chunk of the region that is the caller's, or of a new one. Returns null where there is no memory.
 DataHeap::Chunk* DataHeap::add_chunk(std::size_t fields, Segment& region) {
   try {
-    if (region.bytes == 0 && !take_region(region)) return nullptr;
+    if (region.bytes == 0) {
+      const std::lock_guard lock(mutex_);
+      if (!take_region(region)) return nullptr;
+    }
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+  // Not under the lock: this may be the first use of a huge page, which the system has to clear.
   auto* chunk = new (region.begin) Chunk{this, fields};
   region.begin += kChunkBytes;
   region.bytes -= kChunkBytes;
-  chunks_.push_back(chunk);
+  const std::lock_guard lock(mutex_);
+  chunks_.push_back(chunk);  // add_segment() has made room
   return chunk;
 }
 
 DataObject* DataHeap::take_returned() {
+  const std::lock_guard lock(mutex_);
   has_returned_.store(false, std::memory_order_relaxed);
   return std::exchange(returned_, nullptr);
 }
@@ -296,7 +302,6 @@ DataCells::~DataCells() {
 DataObject* DataCells::carve(std::size_t fields) {
   Size& size = sizes_[fields];
   if (size.next == size.end) {
-    const std::lock_guard lock(heap_.mutex_);
     if (heap_.has_returned_.load(std::memory_order_relaxed)) {
       for (DataObject* cell = heap_.take_returned(); cell != nullptr;) {
         DataObject* next = next_of(cell);

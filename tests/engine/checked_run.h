@@ -14,6 +14,7 @@ namespace hiaton {
 inline RunResult run(const Program& program, const std::vector<Value>& arguments, RunOptions options = {}) {
   RunStats stats;
   options.stats = &stats;
+  options.checks_counts = true;
   RunResult result = program.run(arguments, options);
   EXPECT_EQ(stats.values_live_at_end, 0u);
   EXPECT_EQ(stats.frames_live_at_end, 0u);

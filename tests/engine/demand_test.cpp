@@ -33,6 +33,7 @@ class Demand : public testing::TestWithParam<Executor> {
     RunStats stats;
     RunOptions own = options();
     own.stats = &stats;
+    own.checks_counts = true;
     const RunError error = error_of(Program::from_text("test.hia", text), arguments, own);
     EXPECT_EQ(stats.frames_live_at_end, 0u);
     EXPECT_EQ(stats.values_live_at_end, 0u);

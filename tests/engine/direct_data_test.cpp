@@ -351,7 +351,7 @@ TEST(DirectData, RunAllTakesTheSameWay) {
   for (int64_t n = 0; n < sized(50, 15); ++n) many.push_back({Value(n)});
   for (const int workers : {1, 2, 30}) {
     RunStats stats;
-    const auto together = program.run_all(many, {.workers = workers, .stats = &stats});
+    const auto together = program.run_all(many, {.workers = workers, .stats = &stats, .checks_counts = true});
     EXPECT_EQ(stats.values_live_at_end, 0u);
     for (std::size_t i = 0; i < many.size(); ++i) {
       EXPECT_EQ(together[i], program.run(many[i], {.executor = Executor::Reference}).values);

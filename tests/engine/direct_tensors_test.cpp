@@ -24,6 +24,7 @@ std::vector<Value> run_directly(const Program& program, const std::vector<Value>
                                 RunOptions options) {
   RunStats stats;
   options.stats = &stats;
+  options.checks_counts = true;
   const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
   options.parameters = learned;
   std::vector<Value> values = program.run(arguments, options).values;
@@ -226,7 +227,8 @@ TEST(DirectTensors, FaultsAreThoseOfTheReference) {
     for (const int workers : {1, 2, 8}) {
       RunStats stats;
       const RunError found =
-          error_of(program, arguments, {.workers = workers, .stats = &stats, .batching = false});
+          error_of(program, arguments,
+                   {.workers = workers, .stats = &stats, .batching = false, .checks_counts = true});
       EXPECT_EQ(found.fault(), expected.fault());
       if (workers == 1) {
         EXPECT_EQ(found.message(), expected.message());
@@ -250,8 +252,12 @@ TEST(DirectTensors, BudgetsEndARunAnywhere) {
   for (const int workers : {1, 2}) {
     for (uint64_t bytes = 1 << 10; bytes < (1 << 23); bytes *= 2) {
       RunStats stats;
-      const RunError error = error_of(
-          program, arguments, {.workers = workers, .max_bytes = bytes, .stats = &stats, .batching = false});
+      const RunError error = error_of(program, arguments,
+                                      {.workers = workers,
+                                       .max_bytes = bytes,
+                                       .stats = &stats,
+                                       .batching = false,
+                                       .checks_counts = true});
       if (error.fault() != Fault::None) {
         EXPECT_EQ(error.fault(), Fault::MaxBytes) << error.what();
         ++ended;

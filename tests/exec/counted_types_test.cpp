@@ -104,7 +104,7 @@ TEST_P(Passed, GivesTheSameWhereEveryCallIsStolen) {
     for (const bool all : {true, false}) {
       for (int i = 0; i < 10; ++i) {
         RunStats stats;
-        const RunOptions options{.stats = &stats, .share_every_call = all};
+        const RunOptions options{.stats = &stats, .share_every_call = all, .checks_counts = true};
         EXPECT_EQ(run(Mode{Executor::Production, workers}, graph, arguments, options).values, expected);
         EXPECT_EQ(stats.values_live_at_end, 0u);
         EXPECT_GE(stats.steals, all ? 1u : 0u);

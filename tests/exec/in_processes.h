@@ -25,6 +25,7 @@ inline Shared run_in_process(const graph::Graph& graph, const std::vector<Value>
   Shared own;
   options.processes = &transport;
   options.stats = &own.stats;
+  options.checks_counts = true;
   PlanCache plans;
   try {
     own.values = exec::run(graph, arguments, options, plans).values;

@@ -171,6 +171,7 @@ TEST_P(Windows, GiveTheResultsOfTheReferenceAtEveryEdge) {
       if (!has_to_run(workers)) continue;
       RunOptions options;
       options.parallel_iterations = window;
+      options.checks_counts = true;
       for (int i = 0; i < std::max(1, kRepeats / 100); ++i) {
         const RunResult result = run(Mode{Executor::Production, workers}, graph, {n}, options);
         ASSERT_EQ(result.values, expected) << n << " iterations, " << workers << " workers";

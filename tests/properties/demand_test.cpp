@@ -26,11 +26,13 @@ Values values_of(const hiaton::Program& program, const std::vector<Value>& argum
   RunStats stats;
   Values values;
   try {
-    values =
-        program
-            .run(arguments,
-                 {.executor = executor, .evaluation = evaluation, .max_frames = 1'000'000, .stats = &stats})
-            .values;
+    values = program
+                 .run(arguments, {.executor = executor,
+                                  .evaluation = evaluation,
+                                  .max_frames = 1'000'000,
+                                  .stats = &stats,
+                                  .checks_counts = true})
+                 .values;
   } catch (const RunError&) {
   }
   EXPECT_EQ(stats.values_live_at_end, 0u);

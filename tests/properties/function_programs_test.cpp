@@ -233,6 +233,7 @@ TEST(RandomFunctionPrograms, GiveWhatTheirFunctionsGive) {
     for (RunOptions way : all_ways()) {
       RunStats stats;
       way.stats = &stats;
+      way.checks_counts = true;
       const std::vector<Value> found = program.run({Value(a.value), Value(b.value)}, way).values;
       if (values.empty()) values = found;
       ASSERT_EQ(found, values) << way.workers << " workers";

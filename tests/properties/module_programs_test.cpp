@@ -260,6 +260,7 @@ TEST(RandomModulePrograms, GiveWhatTheirFunctionsGive) {
     for (RunOptions way : all_ways()) {
       RunStats stats;
       way.stats = &stats;
+      way.checks_counts = true;
       ASSERT_EQ(program.run({Value(x), Value(y)}, way).values, expected) << way.workers << " workers";
       EXPECT_EQ(stats.values_live_at_end, 0u);
       EXPECT_EQ(stats.frames_live_at_end, 0u);

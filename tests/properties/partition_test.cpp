@@ -83,6 +83,7 @@ template <class Run>
 Ending ending_of(RunOptions& options, Run run) {
   RunStats stats;
   options.stats = &stats;
+  options.checks_counts = true;
   Ending ending;
   try {
     ending.values = run(ending);

@@ -250,10 +250,12 @@ std::string wrong_values(const Differentiable& program) {
             .values;
     for (const int workers : {1, 2, 8}) {
       RunStats stats;
-      const std::vector<Value> found =
-          loss.run(arguments,
-                   {.workers = workers, .stats = &stats, .parameters = parameters, .batching = false})
-              .values;
+      const std::vector<Value> found = loss.run(arguments, {.workers = workers,
+                                                            .stats = &stats,
+                                                            .parameters = parameters,
+                                                            .batching = false,
+                                                            .checks_counts = true})
+                                           .values;
       if (found != expected) return fmt::format("the value, {} workers, without batches", workers);
       if (stats.values_live_at_end != 0) return "values are left over";
       if (!stats.fallback.empty()) return stats.fallback;

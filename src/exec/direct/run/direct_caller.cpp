@@ -221,6 +221,7 @@ void DirectCaller::add_to(RunStats& stats) const {
     if (checks_counts_) stats.values_live_at_end += find_unexplained();
     return;
   }
+  if (!checks_counts_) return;
   if (heap_ != nullptr) stats.values_live_at_end += heap_->count_values();
   if (tensor_heap_ != nullptr) stats.values_live_at_end += tensor_heap_->count_tensors();
 }

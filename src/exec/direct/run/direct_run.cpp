@@ -371,9 +371,9 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
       for (std::size_t i = 0; i < stats.regions.size(); ++i)
         stats.regions[i].firings += worker->region_firings[i];
     }
-    if (heap_ != nullptr && options_.stats != nullptr) stats.values_live_at_end = heap_->count_values();
+    if (heap_ != nullptr && options_.checks_counts) stats.values_live_at_end = heap_->count_values();
     // After a run that failed its tensors are all forgotten with the heap.
-    if (tensor_heap_ && options_.stats != nullptr && has_results) {
+    if (tensor_heap_ && options_.checks_counts && has_results) {
       stats.values_live_at_end += tensor_heap_->count_tensors();
     }
     if (remote_) idle += remote_->pool().count_idle();
