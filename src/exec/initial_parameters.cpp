@@ -78,13 +78,17 @@ std::vector<Value> initial_parameters(std::span<const graph::Parameter> paramete
     Tensor tensor = memory_for(parameters[i], dims);
     const CounterRandom random(seed, i);
     const double glorot = glorot_limit(dims);
-    for (int64_t n = 0; n < tensor.size(); ++n) {
-      const double number = number_of(parameters[i].initial, random, glorot, static_cast<uint64_t>(n));
-      if (tensor.dtype() == DType::F64) {
-        tensor.mutable_data<double>()[n] = number;
-      } else {
-        tensor.mutable_data<float>()[n] = static_cast<float>(number);
+    const auto fill = [&]<class T>(T* elements) {
+      const int64_t size = tensor.size();
+      for (int64_t n = 0; n < size; ++n) {
+        elements[n] =
+            static_cast<T>(number_of(parameters[i].initial, random, glorot, static_cast<uint64_t>(n)));
       }
+    };
+    if (tensor.dtype() == DType::F64) {
+      fill(tensor.mutable_data<double>());
+    } else {
+      fill(tensor.mutable_data<float>());
     }
     values.emplace_back(std::move(tensor));
   }
