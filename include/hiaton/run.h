@@ -66,7 +66,7 @@ struct RunStats {
   uint64_t frames_live_at_end = 0;  ///< 0 unless the executor has a defect, also after errors
   uint64_t values_live_at_end = 0;  ///< data values and tensors of direct code that nobody can reach;
                                     ///< likewise, and only looked for where RunOptions::checks_counts is set
-  uint64_t bytes = 0;  ///< memory that the run held at most, as RunOptions::max_bytes counts it
+  uint64_t bytes = 0;               ///< memory that the run held at most, as RunOptions::max_bytes counts it
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;                   ///< read-modify-writes and fences by the workers
   uint64_t remote_calls = 0;                        ///< calls that ran in another process than their caller

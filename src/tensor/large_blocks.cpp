@@ -29,8 +29,8 @@ std::byte* map_blocks(std::size_t bytes) {
   return map_fresh(bytes, bytes >= kHugePage ? kHugePage : kSmallPage);
 }
 
-/// Touches the huge pages that begin in the block. Two threads that touch a new one at once would both clear
-/// a page for it.
+/// Touches the huge pages that begin in the block, before several threads write to it: two that touch a new
+/// one at once would both clear a page for it.
 void touch_pages(std::byte* block, std::size_t bytes) {
   const std::size_t skipped = (kHugePage - reinterpret_cast<uintptr_t>(block) % kHugePage) % kHugePage;
   for (std::size_t at = skipped; at < bytes; at += kHugePage)
@@ -88,7 +88,7 @@ bool LargeBlocks::add_segment(std::size_t bytes) {
 
 std::byte* LargeBlocks::take(std::size_t bytes) {
   bytes = whole_pages(bytes);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   for (auto* free : {&free_, &free_empty_}) {
     const auto of_size = free->find(bytes);
     if (of_size == free->end() || of_size->second.empty()) continue;
@@ -105,6 +105,7 @@ std::byte* LargeBlocks::take(std::size_t bytes) {
   }
   std::byte* block = next_;
   next_ += bytes;
+  lock.unlock();  // the system clears pages for several threads at once
   touch_pages(block, bytes);
   return block;
 }
