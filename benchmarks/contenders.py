@@ -1,10 +1,12 @@
 """What runs a program once and tells its results and how long it took, and how several of these take turns."""
 
+import concurrent.futures
 import json
 import math
 import os
 import re
 import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -153,12 +155,15 @@ def peak_bytes(command):
     return peak
 
 
-def two_core_capacity(command, rounds):
-    """How much two copies of a program at once get done in the time of one: 2 on two free cores."""
-    single, double = [], []
-    words = [str(word) for word in command]
-    for _ in range(rounds):
-        single.append(run_json(words)["seconds"])
-        pair = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-        double.append(max(json.loads(process.communicate()[0])["seconds"] for process in pair))
-    return 2 * ratio(single, double)
+def measure_speedup(run, rounds, label, peers=None):
+    """Of `run`, which takes the number of workers: the seconds by column, how many times as fast two workers are as one, and
+    how much two copies with one worker each get done at once in the time of one: what the second core is worth to it."""
+    def two_copies():
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            copies = list(pool.map(run, (1, 1)))
+        return Run({"results": copies[0].results, "seconds": 1 / sum(1 / copy.seconds for copy in copies)})
+
+    columns = {"1": lambda: run(1), "2": lambda: run(2), "two copies": two_copies} | (peers or {})
+    seconds = measure(columns, rounds, label, tolerance=1e-9)
+    return seconds, {"program": label, "1 worker": statistics.median(seconds["1"]), "2 workers": statistics.median(seconds["2"]),
+                     "speedup": ratio(seconds["1"], seconds["2"]), "two copies": ratio(seconds["1"], seconds["two copies"])}

@@ -7,7 +7,7 @@ takes in the same run over that.
 import re
 import statistics
 
-from contenders import Program, Run, measure, peak_bytes, two_core_capacity, wall_seconds
+from contenders import Program, Run, measure, peak_bytes, measure_speedup, wall_seconds
 from printing import print_table, ratio, show_bytes, show_progress, show_ratio, show_time
 
 FIB_33_SECONDS = 0.015
@@ -186,14 +186,11 @@ class Suite:
                 for workers in (1, 2)}
 
     def speedup_row(self, label, run, bar, peers=None):
-        columns = {"1": lambda: run(1), "2": lambda: run(2)} | (peers or {})
-        seconds = measure(columns, self.rounds, label, tolerance=1e-9)
-        found = ratio(seconds["1"], seconds["2"])
+        seconds, row = measure_speedup(run, self.rounds, label, peers)
         native = seconds.get("native C++")
-        return {"program": label, "1 worker": statistics.median(seconds["1"]), "2 workers": statistics.median(seconds["2"]),
-                "native C++": statistics.median(native) if native else None, "speedup": found, "bar": bar,
-                "native speedup": ratio(seconds["halves, 1"], seconds["halves, 2"]) if "halves, 1" in seconds else None,
-                "missed": found < bar}
+        return row | {"native C++": statistics.median(native) if native else None, "bar": bar,
+                      "native speedup": ratio(seconds["halves, 1"], seconds["halves, 2"]) if "halves, 1" in seconds else None,
+                      "missed": row["speedup"] < bar}
 
     def big_tree(self, phase, workers):
         width = self.sizes.tree_width
@@ -201,11 +198,6 @@ class Suite:
                                        "--steps=1", "--rounds=1", f"--hidden={width}", f"--embedding={width}",
                                        f"--workers={workers}")
         return Run({"results": [], "seconds": 1 / report[f"{phase}_examples_per_second"]})
-
-    def capacity(self):
-        """What two copies of a native program tell about the second core."""
-        row = fib(self.sizes.fib)
-        return two_core_capacity([self.contenders.programs / "native_programs", *row.words()], self.rounds)
 
     def pairs(self):
         """What must not take much longer than something simpler."""
@@ -298,9 +290,7 @@ class Suite:
 
 def measure_all(contenders, options):
     suite = Suite(contenders, options)
-    report = {"data": suite.table(), "two workers": suite.speedups()}
-    report["capacity"] = suite.capacity() if report["two workers"] else None
-    return report | {"pairs": suite.pairs(), "times": suite.times(), "memory": suite.memory()}
+    return {"data": suite.table(), "two workers": suite.speedups(), "pairs": suite.pairs(), "times": suite.times(), "memory": suite.memory()}
 
 
 def missed(row):
@@ -315,11 +305,10 @@ def print_report(report, options):
                              ("hiaton, 1 worker", "hiaton, 2 workers", "OCaml", "native C++", "CPython")),
            show_ratio(row["x OCaml"]), show_ratio(row["bar"]), show_ratio(row["x C++"]),
            show_ratio(row["CPython / ours"]), show_ratio(row["CPython bar"]), missed(row)] for row in report["data"]]),
-        (["two workers", "1 worker", "2 workers", "native C++", "speedup", "bar", "native speedup", "capacity of the machine",
-          ""],
+        (["two workers", "1 worker", "2 workers", "native C++", "speedup", "bar", "native speedup", "two copies", ""],
          [[row["program"], show_time(row["1 worker"]), show_time(row["2 workers"]), show_time(row["native C++"]),
            show_ratio(row["speedup"]), show_ratio(row["bar"]), show_ratio(row["native speedup"]),
-           show_ratio(report["capacity"]), missed(row)]
+           show_ratio(row["two copies"]), missed(row)]
           for row in report["two workers"]]),
         (["pairs", "the first", "the second", "ratio", "bar", ""],
          [[row["program"], show_time(row["above"]), show_time(row["below"]), show_ratio(row["ratio"]),
