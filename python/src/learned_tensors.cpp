@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "graphs.h"
 #include "hiaton/optimizer.h"
@@ -110,14 +109,10 @@ class TensorOptimizer {
  private:
   void step(const std::vector<train::Gradient>& parts) {
     const std::vector<double> squares = train::squares_of(parts, parameters_);
-    const double norm = train::norm_of_squares(squares);
-    if (!std::isfinite(norm)) {
-      throw ProgramError("training diverged: the gradient of '" +
-                         train::first_not_finite(squares, parameters_) +
-                         "' is not finite; try a lower learning rate or clipping");
-    }
+    train::require_finite(0, squares, parameters_);
     for (std::size_t i = 0; i < learned_.size(); ++i) take_out(i);
-    optimizer_.step(parameters_, parts, learning_rate, train::clip_factor(norm, clip_));
+    optimizer_.step(parameters_, parts, learning_rate,
+                    train::clip_factor(train::norm_of_squares(squares), clip_));
     for (std::size_t i = 0; i < learned_.size(); ++i) put_back(i);
   }
   static std::vector<train::ParameterValues> described(const std::vector<std::string>& names,

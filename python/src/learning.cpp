@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "graphs.h"
@@ -160,12 +159,8 @@ class StoreOptimizer {
       for (std::size_t i = 0; i < parameters.size(); ++i)
         parts.push_back(train::gradient_in(*gradients.sums, i));
       const std::vector<double> squares = train::squares_of(parts, parameters);
+      train::require_finite(0, squares, parameters);
       const double norm = gradients.scale * train::norm_of_squares(squares);
-      if (!std::isfinite(norm)) {
-        throw ProgramError("training diverged: the gradient of '" +
-                           train::first_not_finite(squares, parameters) +
-                           "' is not finite; try a lower learning rate or clipping");
-      }
       optimizer_.step(parameters, parts, learning_rate, gradients.scale * train::clip_factor(norm, clip_));
     });
   }

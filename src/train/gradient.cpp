@@ -172,4 +172,11 @@ std::string name_not_finite(double loss, std::span<const double> squares,
   return fmt::format("the gradient of '{}'", first_not_finite(squares, parameters));
 }
 
+void require_finite(double loss, std::span<const double> squares,
+                    const std::vector<ParameterValues>& parameters) {
+  if (std::isfinite(loss) && std::isfinite(norm_of_squares(squares))) return;
+  throw ProgramError(fmt::format("training diverged: {} is not finite; try a lower learning rate or clipping",
+                                 name_not_finite(loss, squares, parameters)));
+}
+
 }  // namespace hiaton::train

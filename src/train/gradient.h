@@ -54,4 +54,8 @@ std::string first_not_finite(std::span<const double> squares, const std::vector<
 std::string name_not_finite(double loss, std::span<const double> squares,
                             const std::vector<ParameterValues>& parameters);
 
+/// Throws ProgramError where the loss is not finite, or the norm of gradients with these squares is not.
+void require_finite(double loss, std::span<const double> squares,
+                    const std::vector<ParameterValues>& parameters);
+
 }  // namespace hiaton::train
