@@ -7,8 +7,6 @@
 namespace hiaton::net {
 namespace {
 
-/// Messages of collect() have this channel; those of runs that are over have small numbers.
-constexpr uint32_t kCollectChannel = 0xc0115ec7;
 enum CollectStep : uint32_t { kAskClock, kTellClock, kTellEarliest, kTellMade };
 
 constexpr int kRoundTrips = 100;

@@ -3,12 +3,17 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "net/transport.h"
 
 namespace hiaton::net {
+
+/// Messages of collect() have this channel; those of runs have small numbers. They come early to a process
+/// that waits for the last message of a run while process 0 has all: it holds them for collect().
+inline constexpr uint32_t kCollectChannel = 0xc0115ec7;
 
 /// To be called by all processes. `begin` is a moment of this process, on its steady clock. `make` is called
 /// once in each process with the earliest of those moments, as the steady clock of this process tells it:

@@ -9,6 +9,7 @@
 #include "exec/common_run.h"
 #include "exec/place_program.h"
 #include "hiaton/error.h"
+#include "net/collect.h"
 #include "net/deal.h"
 #include "train/evaluate.h"
 
@@ -64,7 +65,8 @@ void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables:
 }
 
 void SharedBatches::take_other(int from, const net::Header& header, net::Payload payload) {
-  if (header.channel == exec::CommonRun::kChannel || header.channel == net::kDealChannel)
+  if (header.channel == exec::CommonRun::kChannel || header.channel == net::kDealChannel ||
+      header.channel == net::kCollectChannel)
     return held_.hold(from, header, payload.bytes());
   // Of the round whose messages have come, or of the next one, or of one more where others are ahead.
   if (header.channel == kEarlyChannel && header.name + 1 - rounds_.done() <= 2) {

@@ -155,7 +155,7 @@ class SharedBatches {
   /// By parameter: where the gradients of this process are sent from without being copied; null: they are
   /// copied.
   std::vector<std::shared_ptr<net::Payload>> sendable_;
-  net::HeldMessages held_;  ///< messages of the run that another process has begun after the round
+  net::HeldMessages held_;  ///< messages of what another process has begun after the round
 };
 
 }  // namespace hiaton::train

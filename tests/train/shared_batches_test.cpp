@@ -13,6 +13,8 @@
 #include "directory.h"
 #include "hiaton/error.h"
 #include "hiaton/trees.h"
+#include "net/collect.h"
+#include "net/disordered.h"
 #include "net/processes.h"
 #include "train/random_labelled_trees.h"
 #include "tree_model.h"
@@ -123,6 +125,20 @@ bool are_equal(const std::vector<ParameterValues>& a, const std::vector<Paramete
   return std::ranges::equal(a, b, [](const ParameterValues& x, const ParameterValues& y) {
     return x.name == y.name && x.values == y.values;
   });
+}
+
+TEST(LastRound, MayComeAfterQuestionsOfWhatFollows) {
+  for (const net::Delivery delivery : {net::Delivery::LastFirst, net::Delivery::Random}) {
+    for (uint32_t seed = 0; seed < 20; ++seed) {
+      net::act_in_processes(net::disordered_links(3, delivery, seed), [](net::Transport& transport) {
+        SharedBatches sharing(transport, nullptr);
+        const double own = transport.self();
+        EXPECT_EQ(sharing.gather({&own, 1}), (std::vector<double>{0, 1, 2}));
+        const auto made = net::collect(transport, {}, [](auto) { return std::vector<std::byte>(1); });
+        EXPECT_EQ(made.size(), transport.self() == 0 ? 3u : 0u);
+      });
+    }
+  }
 }
 
 TEST_F(SharedBatchesTest, GradientsHaveTheBitsOfOneProcess) {
