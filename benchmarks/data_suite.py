@@ -7,7 +7,7 @@ takes in the same run over that.
 import re
 import statistics
 
-from contenders import Program, Run, measure, peak_bytes, measure_speedup, wall_seconds
+from contenders import Program, Run, measure, measure_speedup, peak_bytes, wall_seconds
 from printing import print_table, ratio, show_bytes, show_progress, show_ratio, show_time
 
 FIB_33_SECONDS = 0.015
@@ -290,7 +290,8 @@ class Suite:
 
 def measure_all(contenders, options):
     suite = Suite(contenders, options)
-    return {"data": suite.table(), "two workers": suite.speedups(), "pairs": suite.pairs(), "times": suite.times(), "memory": suite.memory()}
+    return {"data": suite.table(), "two workers": suite.speedups(), "pairs": suite.pairs(), "times": suite.times(),
+            "memory": suite.memory()}
 
 
 def missed(row):

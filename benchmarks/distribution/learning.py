@@ -38,6 +38,13 @@ class Timed:
         self.seconds = seconds
 
 
+def run_quietly(words):
+    """Shows what the command says only where it fails."""
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT_S)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(words)} failed with status {done.returncode}:\n{done.stderr}")
+
+
 class Learning:
     def __init__(self, processes, sizes, scratch):
         self.command = str(processes.command)
@@ -59,7 +66,7 @@ class Learning:
         return sum(json.loads(line)["seconds"] for line in lines)
 
     def train(self, out, trees, batch, *options, model=MODEL):
-        subprocess.run(self.train_words(out, trees, batch, *options, model=model), cwd=ROOT, check=True, capture_output=True, timeout=TIMEOUT_S)
+        run_quietly(self.train_words(out, trees, batch, *options, model=model))
         return Timed(self.trained_seconds(out))
 
     def side_by_side(self, commands, seconds_of):
@@ -70,7 +77,7 @@ class Learning:
         return Timed(seconds_of(time.monotonic() - begin))
 
     def predict_row(self, rounds):
-        subprocess.run(self.train_words("model", 40, 20), cwd=ROOT, check=True, capture_output=True, timeout=TIMEOUT_S)
+        run_quietly(self.train_words("model", 40, 20))
         words = [self.command, "predict", str(self.scratch / "model"), f"--generate={self.sizes.predictions}"]
         seconds = measure({"1": lambda: Timed(wall_seconds(words)), "2": lambda: Timed(wall_seconds([*words, *self.two])),
                            "pair": lambda: self.side_by_side([words, words], lambda wall: wall / 2)}, rounds, "predict")
