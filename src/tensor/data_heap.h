@@ -21,6 +21,8 @@
 
 namespace hiaton {
 
+class SharedLoop;
+
 /// The most fields that a value in a heap may have.
 inline constexpr std::size_t kMostHeapFields = 255;
 
@@ -166,11 +168,12 @@ class DataCells {
   /// A value that holds these references; null where there is no memory. At most kMostHeld of them.
   DataObject* hold(std::span<DataObject* const> held);
   static constexpr std::size_t kMostHeld = FieldLayout::kMostInline;
-  /// Whether this is the only reference to it, and what is below is referred to from there alone, or shared
-  /// already: then it moves to another worker as it is. The tensors that it looks at are shared by then,
-  /// since nothing tells who else shows their elements. Takes from `steps`, one for each value that it looks
-  /// at; false also where there are not enough. Throws std::bad_alloc.
-  static bool is_alone(DataObject* object, std::size_t& steps);
+  /// What another worker gets in place of the only reference in hand; it takes that one over. What nobody
+  /// else refers to goes as it is; of a large value, what others refer to as well is shared, and a small one
+  /// of which there is such a part is copied. Takes from `steps`, one for each value that goes as it is; what
+  /// it has no steps for is shared. The tensors below are shared, since nothing tells who else shows their
+  /// elements. Those who help with the loop look through parts of it. Throws std::bad_alloc.
+  DataObject* hand_over(DataObject* object, std::size_t& steps, SharedLoop* helpers = nullptr);
 
  private:
   struct Size {

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
+#include <thread>
 #include <vector>
 
+#include "base/shared_loop.h"
 #include "tensor/data_heap.h"
 
 namespace hiaton {
@@ -45,6 +48,104 @@ TEST_F(DataCellsTest, LargeHeapsGiveEachWorkerPagesOfItsOwn) {
   cells_.release(mine);
   others.release(theirs);
   EXPECT_EQ(heap_->count_values(), 0u);
+}
+
+/// What another worker gets in place of the only reference to a value.
+class HandOver : public DataCellsTest {
+ protected:
+  static constexpr std::size_t kLarge = 4 * DataCells::kMostCopied;
+
+  DataObject* list(std::size_t count, DataObject* end) {
+    for (std::size_t i = 0; i < count; ++i) end = make({end});
+    return end;
+  }
+  /// A complete tree; at each of its leaves stands a value of its own above one that all leaves have.
+  DataObject* tree(int depth, DataObject* common) {
+    if (depth > 0) return make({tree(depth - 1, common), tree(depth - 1, common)});
+    DataCells::retain(common);
+    return make({common});
+  }
+  /// How many values of the tree are counted by the worker alone. None stands below one that is shared.
+  static std::size_t own_values(DataObject* object) {
+    if (!Data::has_object(object) || object->references < 0) return 0;
+    std::size_t count = 1;
+    for (std::size_t i = 0; i < object->fields_layout().count(); ++i) {
+      count += own_values(object->slots()[i].data);
+    }
+    return count;
+  }
+
+  std::size_t steps_ = 1 << 20;
+};
+
+TEST_F(HandOver, WhatNobodyElseRefersToGoesAsItIs) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{100}, kLarge}) {
+    DataObject* values = list(count, leaf());
+    EXPECT_EQ(cells_.hand_over(values, steps_), values);
+    EXPECT_EQ(own_values(values), count);
+    cells_.release(values);
+  }
+  EXPECT_EQ(heap_->count_values(), 0u);
+}
+
+TEST_F(HandOver, OfALargeValueTheOthersPartIsShared) {
+  DataObject* part = list(10, leaf());
+  DataCells::retain(part);
+  DataObject* values = list(kLarge, part);
+  EXPECT_EQ(cells_.hand_over(values, steps_), values);
+  EXPECT_EQ(own_values(values), kLarge);
+  EXPECT_EQ(part->references, -2);
+  EXPECT_EQ(part->slots()[0].data->references, -1);
+  cells_.release(values);
+  EXPECT_EQ(part->references, -1);
+  cells_.release(part);
+  EXPECT_EQ(heap_->count_values(), 0u);
+}
+
+TEST_F(HandOver, ASmallValueWithSuchAPartIsCopied) {
+  DataObject* part = list(10, leaf());
+  DataCells::retain(part);
+  DataObject* values = list(10, part);
+  DataObject* copied = cells_.hand_over(values, steps_);
+  EXPECT_NE(copied, values);
+  EXPECT_EQ(own_values(copied), 20u);
+  EXPECT_EQ(part->references, 1);
+  EXPECT_EQ(heap_->count_values(), 30u);
+}
+
+TEST_F(HandOver, WhatThereAreNoStepsForIsShared) {
+  steps_ = 100;
+  DataObject* values = list(kLarge, leaf());
+  EXPECT_EQ(cells_.hand_over(values, steps_), values);
+  EXPECT_EQ(steps_, 0u);
+  EXPECT_GE(own_values(values), 100u);
+  EXPECT_LE(own_values(values), 100u + DataCells::kMostCopied);
+  cells_.release(values);
+  EXPECT_EQ(heap_->count_values(), 0u);
+}
+
+TEST_F(HandOver, ThoseWhoHelpShareTheSame) {
+  constexpr int kDepth = 14;
+  SharedLoop loop(3);
+  std::atomic<bool> is_over = false;
+  const auto help = [&] {
+    while (!is_over) loop.help();
+  };
+  std::vector<std::thread> helpers;
+  for (int i = 0; i < 2; ++i) helpers.emplace_back(help);
+  for (int round = 0; round < 5; ++round) {
+    DataObject* common = list(1000, leaf());
+    DataObject* values = tree(kDepth, common);
+    cells_.release(common);
+    EXPECT_EQ(cells_.hand_over(values, steps_, &loop), values);
+    EXPECT_EQ(common->references, -(1 << kDepth));
+    EXPECT_LT(common->slots()[0].data->references, 0);
+    EXPECT_EQ(own_values(values), (std::size_t{1} << (kDepth + 1)) - 1);
+    cells_.release(values);
+    EXPECT_EQ(heap_->count_values(), 0u);
+  }
+  is_over = true;
+  for (std::thread& helper : helpers) helper.join();
 }
 
 class ValuesOutside : public ::testing::Test {

@@ -221,19 +221,15 @@ bool Worker::pass_arguments(const ForkEntry& entry, Worker& thief) {
       call.arguments[i].pass(entry.frame->slots, &slot);
       if (call.kinds[i] == FieldKind::Tensor) TensorCells::share(slot.tensor);
       if (call.kinds[i] != FieldKind::Data || !Data::has_object(slot.data)) continue;
-      const bool is_taken_over = call.is_taken_over[i];
-      if (is_taken_over && DataCells::is_alone(slot.data, steps_left)) continue;
-      DataObject* const own = slot.data;
-      DataObject* copy = is_taken_over || copied < copies.size() ? cells->copy(own) : nullptr;
+      if (call.is_taken_over[i]) {
+        slot.data = cells->hand_over(slot.data, steps_left, state.launches.get());
+        continue;
+      }
+      DataObject* const copy = copied < copies.size() ? cells->copy(slot.data) : nullptr;
       if (copy == nullptr) {
-        DataCells::share(own);
-      } else if (copy != own) {
-        slot.data = copy;
-        if (is_taken_over) {
-          cells->release(own);
-        } else {
-          copies[copied++] = copy;
-        }
+        DataCells::share(slot.data);
+      } else if (copy != slot.data) {
+        slot.data = copies[copied++] = copy;
       }
     }
     if (copied > 0) thief.gift_.copies = cells->hold({copies.data(), copied});
