@@ -16,37 +16,40 @@
 namespace hiaton::net {
 
 /// Lies in memory that all who ring and sleep have mapped. Who sleeps says first that it is going to, then
-/// looks for what may have come, and sleeps only where it finds nothing: what has come later has rung.
+/// looks for what may have come, and sleeps only where it finds too little: what has come later has rung.
 class Doorbell {
  public:
-  /// By who is going to sleep. Returns what sleep() takes.
-  uint32_t expect() {
-    const uint32_t rings = rings_.load(std::memory_order_relaxed);
-    is_expected_.store(1, std::memory_order_relaxed);
+  /// By who is going to sleep until it has rung so often. Returns what sleep() takes.
+  uint32_t expect(uint32_t rings) {
+    const uint32_t wakes = wakes_.load(std::memory_order_relaxed);
+    rings_to_come_.store(rings, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);  // before it looks
-    return rings;
+    return wakes;
   }
 
   /// After what is to be seen by who sleeps. Only reads, as long as nobody is going to.
   void ring() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (is_expected_.load(std::memory_order_relaxed) != 0) wake();
+    uint32_t to_come = rings_to_come_.load(std::memory_order_relaxed);
+    while (to_come > 0 &&
+           !rings_to_come_.compare_exchange_weak(to_come, to_come - 1, std::memory_order_relaxed)) {
+    }
+    if (to_come == 1) wake();
   }
 
   /// Ends the sleep of whoever sleeps, or is going to, whether something has come or not.
   void wake() {
-    is_expected_.store(0, std::memory_order_relaxed);
-    rings_.fetch_add(1, std::memory_order_release);
+    wakes_.fetch_add(1, std::memory_order_release);
     call(FUTEX_WAKE, INT_MAX, nullptr);
   }
 
-  /// Returns where it has rung since expect() returned `rings`, at the latest after `most`, and now and then
-  /// earlier.
-  void sleep(uint32_t rings, std::chrono::nanoseconds most) {
+  /// Returns where it has rung as often as expect(), which returned `wakes`, was told, at the latest after
+  /// `most`, and now and then earlier.
+  void sleep(uint32_t wakes, std::chrono::nanoseconds most) {
     if (most.count() <= 0) return;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(most);
     const timespec time{seconds.count(), (most - seconds).count()};
-    call(FUTEX_WAIT, rings, &time);
+    call(FUTEX_WAIT, wakes, &time);
   }
 
  private:
@@ -54,11 +57,11 @@ class Doorbell {
                 sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 
   void call(int operation, uint32_t value, const timespec* time) {
-    syscall(SYS_futex, &rings_, operation, value, time, nullptr, 0);
+    syscall(SYS_futex, &wakes_, operation, value, time, nullptr, 0);
   }
 
-  std::atomic<uint32_t> rings_{0};
-  std::atomic<uint32_t> is_expected_{0};
+  std::atomic<uint32_t> wakes_{0};
+  std::atomic<uint32_t> rings_to_come_{0};
 };
 
 }  // namespace hiaton::net

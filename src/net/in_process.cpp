@@ -55,10 +55,10 @@ class InProcessLink : public Link {
     return true;
   }
   bool all_sent() override { return true; }
-  void wait(std::chrono::nanoseconds /*idle*/, std::chrono::nanoseconds most) override {
+  void wait(const Wait& wait) override {
     Mailbox& box = box_of(self_);
     std::unique_lock lock(box.mutex);
-    box.filled.wait_for(lock, most, [&box] { return !box.packets.empty() || box.is_woken; });
+    box.filled.wait_for(lock, wait.most, [&box] { return !box.packets.empty() || box.is_woken; });
     box.is_woken = false;
   }
   bool wake() override {

@@ -100,9 +100,13 @@ class Link {
   virtual bool all_sent() = 0;
   /// Whether large packets move piece by piece, each time that sender and receiver both call the link.
   virtual bool moves_in_pieces() const { return false; }
-  /// Returns when a packet may have arrived, at the latest after `most`. `idle` is for how long nothing has
-  /// come.
-  virtual void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) = 0;
+  struct Wait {
+    std::chrono::nanoseconds idle;  ///< for how long nothing has come
+    std::chrono::nanoseconds most;
+    uint32_t packets = 1;  ///< so many at least are still to arrive before there is anything to do
+  };
+  /// Returns when so many packets may have arrived, at the latest after `most`, and where it likes earlier.
+  virtual void wait(const Wait& wait) = 0;
   /// Makes the `wait` that goes on, or else the next one, return. False: the link cannot do that, and cannot
   /// sleep until something arrives either, so a `wait` takes turns looking and sleeping.
   virtual bool wake() { return false; }

@@ -37,11 +37,11 @@ bool Rounds::poll() {
   return transport_.poll_payloads(take) > 0;
 }
 
-void Rounds::wait_until(const std::function<bool()>& holds) {
+void Rounds::wait_while(const std::function<std::size_t()>& to_come) {
   while (arrived_.size() < kRoundsUnderWay)
     arrived_.emplace_back(static_cast<std::size_t>(transport_.size()));
-  while (!holds()) {
-    if (!poll()) transport_.wait(kLongestPause);
+  while (const std::size_t packets = to_come()) {
+    if (!poll()) transport_.wait(kLongestPause, packets);
   }
 }
 
@@ -55,8 +55,8 @@ std::vector<Payload> Rounds::exchange(std::span<const ByteWriter> out) {
   }
   transport_.flush();
   arrived_[0][self].emplace();
-  const auto has_come = [](const auto& one) { return one.has_value(); };
-  wait_until([&] { return std::ranges::all_of(arrived_[0], has_come); });
+  const auto is_to_come = [](const auto& one) { return !one.has_value(); };
+  wait_while([&] { return static_cast<std::size_t>(std::ranges::count_if(arrived_[0], is_to_come)); });
   // The others wait for what has not left yet, and it would not leave while this process computes.
   while (!transport_.has_sent_all()) {
     if (!poll()) transport_.wait(kPauseBetweenPieces);

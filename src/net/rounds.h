@@ -27,8 +27,9 @@ class Rounds {
   /// Sends each other process what `out` has for it, by number, and returns what each has sent here: nothing
   /// from this process itself.
   std::vector<Payload> exchange(std::span<const ByteWriter> out);
-  /// Between two rounds: takes messages until `holds` is true.
-  void wait_until(const std::function<bool()>& holds);
+  /// Between two rounds: takes messages until `to_come`, which says how many packets at least are still to
+  /// come, is 0.
+  void wait_while(const std::function<std::size_t()>& to_come);
   /// How many rounds are over.
   uint64_t done() const { return round_; }
 

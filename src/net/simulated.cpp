@@ -22,9 +22,7 @@ class SimulatedLink : public Link {
     return true;
   }
   bool all_sent() override { return true; }
-  void wait(std::chrono::nanoseconds /*idle*/, std::chrono::nanoseconds most) override {
-    network_.pass(most);
-  }
+  void wait(const Wait& wait) override { network_.pass(wait.most); }
   std::chrono::nanoseconds now() const override { return network_.now_; }
   void close() override {}
   void abort(int /*status*/) override {}

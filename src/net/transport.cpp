@@ -464,7 +464,8 @@ std::size_t Transport::poll_payloads(const OnPayload& on_payload) {
 }
 
 /// As if nothing had come for `idle_before`.
-void Transport::wait(std::chrono::nanoseconds most, std::chrono::nanoseconds idle_before) {
+void Transport::wait(std::chrono::nanoseconds most, std::size_t packets,
+                     std::chrono::nanoseconds idle_before) {
   const std::chrono::nanoseconds begin = link_.now();
   for (;;) {
     const std::chrono::nanoseconds idle = link_.now() - begin;
@@ -474,7 +475,8 @@ void Transport::wait(std::chrono::nanoseconds most, std::chrono::nanoseconds idl
       tick();
       if (is_woken_.exchange(false) || has_messages() || failure_ || ended_ || idle >= most) return;
     }
-    link_.wait(idle_before + idle, std::min(most - idle, options_.longest_silence / 5));
+    link_.wait({idle_before + idle, std::min(most - idle, options_.longest_silence / 5),
+                static_cast<uint32_t>(packets)});
   }
 }
 

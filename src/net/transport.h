@@ -138,9 +138,12 @@ class Transport {
   void put_back(int from, const Header& header, std::vector<std::byte> payload);
   /// Returns when something may have arrived, at the latest after `most`. Gives the processor away once
   /// nothing has come for a while.
-  void wait(std::chrono::nanoseconds most) { wait(most, std::chrono::nanoseconds(0)); }
+  /// `packets`: so many at least are still to come before this thread has anything to do.
+  void wait(std::chrono::nanoseconds most, std::size_t packets = 1) {
+    wait(most, packets, std::chrono::nanoseconds(0));
+  }
   /// The same of a thread that others of this process compute beside: gives the processor away at once.
-  void sleep(std::chrono::nanoseconds most) { wait(most, kIdleForLong); }
+  void sleep(std::chrono::nanoseconds most) { wait(most, 1, kIdleForLong); }
   /// Makes the wait() that goes on, or else the next one, return, from any thread. False: the link cannot do
   /// that, and no wait() sleeps until something arrives.
   bool wake();
@@ -223,7 +226,7 @@ class Transport {
   std::size_t poll_packets(std::size_t most, const HandOn& hand_on);
   template <class OnBytes>
   std::size_t for_each_message(std::span<const std::byte> packet, int from, const OnBytes& on_bytes);
-  void wait(std::chrono::nanoseconds most, std::chrono::nanoseconds idle_before);
+  void wait(std::chrono::nanoseconds most, std::size_t packets, std::chrono::nanoseconds idle_before);
   /// After so long without an arrival no link looks any more before it sleeps.
   static constexpr std::chrono::hours kIdleForLong{1};
   bool has_messages() const { return !inbox_.empty() || !put_back_.empty(); }

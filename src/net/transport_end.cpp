@@ -51,7 +51,7 @@ void Transport::end(const OnMessage& on_message) {
 void Transport::close() {
   const std::lock_guard lock(mutex_);
   const std::chrono::nanoseconds begin = link_.now();
-  while (!link_.all_sent()) link_.wait(link_.now() - begin, std::chrono::milliseconds(1));
+  while (!link_.all_sent()) link_.wait({link_.now() - begin, std::chrono::milliseconds(1)});
   link_.close();
 }
 

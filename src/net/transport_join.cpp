@@ -55,7 +55,7 @@ bool Transport::try_join() {
 
 void Transport::join() {
   const std::chrono::nanoseconds begin = link_.now();
-  while (!try_join()) link_.wait(link_.now() - begin, std::chrono::milliseconds(10));
+  while (!try_join()) link_.wait({link_.now() - begin, std::chrono::milliseconds(10)});
 }
 
 }  // namespace hiaton::net

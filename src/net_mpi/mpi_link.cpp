@@ -176,7 +176,8 @@ class MpiLink : public Link {
 
   bool moves_in_pieces() const override { return !shares_all_memory_; }
 
-  void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) override {
+  void wait(const Wait& wait) override {
+    const auto [idle, most, packets] = wait;
     if (idle < kSpins) return;
     const bool is_large_under_way = is_receiving_large_.load(std::memory_order_relaxed) ||
                                     large_sends_.load(std::memory_order_relaxed) != 0;
@@ -184,7 +185,7 @@ class MpiLink : public Link {
     if (idle < yields && (is_large_under_way || !is_crowded_)) return std::this_thread::yield();
     if (has_bell() && sends_under_way_.load(std::memory_order_relaxed) == 0) {
       const std::chrono::nanoseconds length = is_crowded_ ? kLongestSleep : idle / 16;
-      return sleep(std::min<std::chrono::nanoseconds>({length, kLongestSleep, most}));
+      return sleep(std::min<std::chrono::nanoseconds>({length, kLongestSleep, most}), packets);
     }
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>({idle / 4, kLongestNap, most}));
   }
@@ -288,10 +289,13 @@ class MpiLink : public Link {
   /// Whether all others ring at this process.
   bool has_bell() const { return shares_all_memory_; }
   Doorbell& bell() const { return own_memory_->bell(); }
-  /// Sleeps only the second time: whoever waits looks once more in between.
-  void sleep(std::chrono::nanoseconds most) {
+  /// Until so many packets have rung. Sleeps only the second time: whoever waits looks once more in between.
+  void sleep(std::chrono::nanoseconds most, uint32_t packets) {
+    constexpr int kBits = 32;
     const uint64_t expected = expected_.exchange(0);
-    if (expected == 0) return expected_.store(kIsExpected | bell().expect());
+    const uint64_t rings = expected >> kBits;
+    if (rings == 0 || rings > packets)
+      return expected_.store(uint64_t{packets} << kBits | bell().expect(packets));
     bell().sleep(static_cast<uint32_t>(expected), most);
   }
   void ring_at(int process) const {
@@ -413,8 +417,9 @@ class MpiLink : public Link {
   std::atomic<bool> is_receiving_large_{false};
   std::atomic<std::size_t> sends_under_way_{0};
   std::atomic<std::size_t> large_sends_{0};  ///< of these
-  static constexpr uint64_t kIsExpected = uint64_t{1} << 32;
-  std::atomic<uint64_t> expected_{0};  ///< what the bell's expect() has returned, and kIsExpected; 0: nothing
+  /// What the bell's expect() has returned, and above it how often the bell is to ring; 0: it is not
+  /// expected.
+  std::atomic<uint64_t> expected_{0};
 };
 
 Link* open_link() {

@@ -223,9 +223,9 @@ void SharedBatches::read_early() {
       net::ByteReader in(one.payload.bytes(), sender);
       gradients_->read_early(one.from, one.parameter, in);
     }
-    return gradients_->early_to_come() == 0;
+    return gradients_->early_to_come();
   };
-  rounds_.wait_until(read_more);
+  rounds_.wait_while(read_more);
   held_.put_back(transport_);
 }
 

@@ -37,8 +37,8 @@ class DisorderedLink : public Link {
     return true;
   }
   bool all_sent() override { return link_->all_sent(); }
-  void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) override {
-    if (!holds_any_.load()) link_->wait(idle, most);
+  void wait(const Wait& wait) override {
+    if (!holds_any_.load()) link_->wait(wait);
   }
   bool wake() override { return link_->wake(); }
   std::chrono::nanoseconds now() const override { return link_->now(); }

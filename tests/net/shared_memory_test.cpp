@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 namespace hiaton::net {
 namespace {
@@ -101,9 +104,9 @@ TEST(Doorbell, WakesWhoSleepsInAnotherMapping) {
   Shared shared;
   ASSERT_NE(shared.others, nullptr);
   Doorbell& own = shared.own->bell();
-  const uint32_t rings = own.expect();
+  const uint32_t wakes = own.expect(1);
   shared.others->bell().ring();  // between the look and the sleep
-  own.sleep(rings, kLong);
+  own.sleep(wakes, kLong);
   std::atomic<int> sent{0};
   std::thread sender([&] {
     for (int i = 0; i < 10'000; ++i) {
@@ -112,7 +115,7 @@ TEST(Doorbell, WakesWhoSleepsInAnotherMapping) {
     }
   });
   for (;;) {
-    const uint32_t expected = own.expect();
+    const uint32_t expected = own.expect(1);
     if (sent.load(std::memory_order_relaxed) == 10'000) break;
     own.sleep(expected, kLong);
   }
@@ -121,14 +124,54 @@ TEST(Doorbell, WakesWhoSleepsInAnotherMapping) {
 
 TEST(Doorbell, DoesNotRingWhereNobodyExpectsIt) {
   Doorbell bell;
-  bell.sleep(bell.expect(), std::chrono::milliseconds(1));
-  bell.ring();
-  const uint32_t rings = bell.expect();
+  const uint32_t wakes = bell.expect(1);
   bell.ring();
   bell.ring();
-  EXPECT_EQ(bell.expect(), rings + 1);
+  EXPECT_EQ(bell.expect(1), wakes + 1);
   bell.wake();
-  bell.sleep(rings + 1, std::chrono::hours(1));
+  bell.sleep(wakes + 1, std::chrono::hours(1));
+}
+
+TEST(Doorbell, WakesWhenItHasRungAsOftenAsWasSaid) {
+  Doorbell bell;
+  const uint32_t wakes = bell.expect(3);
+  bell.ring();
+  bell.ring();
+  bell.sleep(wakes, std::chrono::milliseconds(1));
+  EXPECT_EQ(bell.expect(2), wakes);
+  bell.ring();
+  EXPECT_EQ(bell.expect(2), wakes);
+  bell.ring();
+  bell.ring();
+  bell.sleep(wakes, std::chrono::hours(1));
+}
+
+TEST(Doorbell, WakesWhenAllHaveRung) {
+  constexpr int kOthers = 3;
+  constexpr int kRounds = 2'000;
+  Doorbell bell;
+  std::array<std::atomic<int>, kOthers> sent{};
+  std::atomic<int> round{0};
+  std::vector<std::thread> others;
+  for (std::atomic<int>& own : sent) {
+    others.emplace_back([&] {
+      for (int i = 1; i <= kRounds; ++i) {
+        while (round.load() < i) std::this_thread::yield();
+        own.store(i);
+        bell.ring();
+      }
+    });
+  }
+  for (int i = 1; i <= kRounds; ++i) {
+    const auto is_to_come = [i](const std::atomic<int>& one) { return one.load() < i; };
+    const auto to_come = [&] { return static_cast<uint32_t>(std::ranges::count_if(sent, is_to_come)); };
+    round.store(i);
+    while (const uint32_t before = to_come()) {
+      const uint32_t wakes = bell.expect(before);
+      if (to_come() == before) bell.sleep(wakes, std::chrono::hours(1));
+    }
+  }
+  for (std::thread& other : others) other.join();
 }
 
 }  // namespace
