@@ -41,7 +41,7 @@ void Rounds::wait_while(const std::function<std::size_t()>& to_come) {
   while (arrived_.size() < kRoundsUnderWay)
     arrived_.emplace_back(static_cast<std::size_t>(transport_.size()));
   while (const std::size_t packets = to_come()) {
-    if (!poll()) transport_.wait(kLongestPause, packets);
+    if (!poll()) transport_.wait(kLongestPause, serves_ ? 1 : packets);
   }
 }
 

@@ -30,6 +30,9 @@ class Rounds {
   /// Between two rounds: takes messages until `to_come`, which says how many packets at least are still to
   /// come, is 0.
   void wait_while(const std::function<std::size_t()>& to_come);
+  /// From now on others may wait for an answer of this process while it waits: it looks at each message as it
+  /// comes. Else it may be woken late for what is of no round.
+  void serve() { serves_ = true; }
   /// How many rounds are over.
   uint64_t done() const { return round_; }
 
@@ -41,6 +44,7 @@ class Rounds {
 
   Transport& transport_;
   const Transport::OnPayload on_other_;
+  bool serves_ = false;
   uint64_t round_ = 0;  ///< the round that is under way, or comes next
   /// Messages of this round and of the next one, for another process may have ended this round already.
   std::deque<Arrived> arrived_;

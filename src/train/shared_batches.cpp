@@ -62,6 +62,7 @@ std::size_t SharedBatches::processes_of_each(std::size_t replicas) const {
 void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables::Holders holders) {
   tables_ = std::make_unique<PlacedTables>(transport_, parameters, std::move(holders), computes());
   tables_->set_rounds(rounds_.done());
+  rounds_.serve();
 }
 
 void SharedBatches::take_other(int from, const net::Header& header, net::Payload payload) {
