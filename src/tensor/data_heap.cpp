@@ -22,10 +22,6 @@ int32_t count_of(DataObject* object) {
   return object->counter().load(std::memory_order_relaxed);
 }
 
-bool is_outside(DataObject* object) {
-  return count_of(object) < DataObject::kLeastShared;
-}
-
 std::size_t cell_bytes(std::size_t fields) {
   return sizeof(DataObject) + fields * sizeof(Slot);
 }

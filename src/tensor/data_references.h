@@ -27,6 +27,11 @@ void for_each_reference(DataObject* object, FieldLayout layout, Visit visit) {
   }
 }
 
+/// Relaxed: only whether it is, which does not change, is asked; others may count at the same time.
+inline bool is_outside(DataObject* object) {
+  return object->counter().load(std::memory_order_relaxed) < DataObject::kLeastShared;
+}
+
 /// Whether several refer to the value; who asks holds a reference. Of a value that others hold too, it may
 /// have changed meanwhile.
 inline bool is_shared(DataObject* object) {

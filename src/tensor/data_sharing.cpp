@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <new>
+#include <span>
 
 #include "base/shared_loop.h"
 #include "tensor/data_heap.h"
@@ -191,10 +193,7 @@ DataObject* DataCells::hand_over(DataObject* object, std::size_t& steps, SharedL
 }
 
 DataObject* DataCells::copy(DataObject* object) {
-  const auto is_copied = [](DataObject* one) {
-    return Data::has_object(one) &&
-           one->counter().load(std::memory_order_relaxed) >= DataObject::kLeastShared;
-  };
+  const auto is_copied = [](DataObject* one) { return Data::has_object(one) && !is_outside(one); };
   if (!is_copied(object)) return object;
   std::array<DataObject*, kMostCopied> values;  // before the copies are made, what they are of
   std::size_t count = 1;

@@ -53,8 +53,7 @@ void DirectCaller::begin(const RunOptions& options) {
   while (state_.workers.size() < workers) {
     TensorHeap* tensors = tensor_heap_.get();
     state_.workers.push_back(std::make_unique<Worker>(state_, *plan_, budget_, heap_.get(), tensors));
-    if (state_.workers.size() == workers && workers > 1 && (plan_->has_data || plan_->has_tensors))
-      state_.share_launches();
+    if (state_.workers.size() == workers) state_.share_launches(*plan_);
   }
   if (failed_ != nullptr) failed_->unwind();
   failed_ = nullptr;

@@ -85,7 +85,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
         state_.workers.back()->tensors->rows = options.rows;
       }
     }
-    if (workers > 1 && (plan.has_data || plan.has_tensors)) state_.share_launches();
+    state_.share_launches(plan);
     if (is_placed) {
       sent_.emplace(*options.processes, state_, plan, budget_, root(), static_cast<SentCalls::Owner&>(*this));
       state_.sent = &*sent_;

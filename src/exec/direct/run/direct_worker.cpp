@@ -89,8 +89,9 @@ void RunState::stop() {
   for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
 }
 
-void RunState::share_launches() {
-  launches = std::make_unique<SharedLoop>(workers.size());
+void RunState::share_launches(const Plan& plan) {
+  if (workers.size() > 1 && (plan.has_data || plan.has_tensors))
+    launches = std::make_unique<SharedLoop>(workers.size());
 }
 
 int HelpOfWorkers::idle(int64_t work) {

@@ -89,14 +89,15 @@ struct RunState {
   /// Calls the other workers where they do not look for work yet: for the first one, when it has calls that
   /// can be given away, or a large launch. False: it is too early.
   std::function<bool()> call_others{};
-  /// The large launch that idle workers help with; null: there are none, or nobody to help.
+  /// The large launch, or the look through the arguments of a call, that idle workers help with; null: there
+  /// are none, or nobody to help.
   std::unique_ptr<SharedLoop> launches;
 
   RunState();
   ~RunState();
   void stop();
-  /// Lets workers help each other with launches, once all of them are there.
-  void share_launches();
+  /// Once all workers are there: lets them help each other, where the plan has something to help with.
+  void share_launches(const Plan& plan);
 };
 
 /// The idle workers of the run, as one of them has their help with its launches.
