@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <new>
 
+#include "tensor/data_chunk.h"
 #include "tensor/data_references.h"
 #include "tensor/large_blocks.h"
 
 namespace hiaton {
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr std::size_t kFirstSegment = std::size_t{256} << 10;
 constexpr std::size_t kLargestSegment = std::size_t{32} << 20;
 /// In segments of this size and more, each worker has huge pages of its own.
@@ -22,31 +22,10 @@ int32_t count_of(DataObject* object) {
   return object->counter().load(std::memory_order_relaxed);
 }
 
-std::size_t cell_bytes(std::size_t fields) {
-  return sizeof(DataObject) + fields * sizeof(Slot);
-}
-
 }  // namespace
 
-/// Begins at a multiple of its size, so that each cell finds it.
-struct alignas(64) DataHeap::Chunk {
-  DataHeap* heap;
-  std::size_t fields;
-  uint64_t outside = 0;  ///< values in it that are outside of runs
-
-  std::byte* begin() { return reinterpret_cast<std::byte*>(this + 1); }
-  std::byte* end() {
-    const std::size_t room = kChunkBytes - sizeof(Chunk);
-    return begin() + room / cell_bytes(fields) * cell_bytes(fields);
-  }
-};
-
-DataHeap* DataHeap::make(std::function<bool(std::size_t)> take_bytes) {
-  return new DataHeap(std::move(take_bytes));
-}
-
-DataHeap::Chunk* DataHeap::chunk_of(const void* cell) {
-  return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(cell) & ~(kChunkBytes - 1));
+DataHeap* DataHeap::make(std::function<bool(std::size_t)> take_bytes, Nearness nearness) {
+  return new DataHeap(std::move(take_bytes), nearness);
 }
 
 DataHeap::~DataHeap() {
@@ -254,26 +233,52 @@ void free_outside(DataObject* object) {
 // --- The cells of a worker
 // -----------------------------------------------------------------------------------
 
+DataCells::DataCells(DataHeap& heap, TensorCells* tensors) : heap_(heap), tensors_(tensors) {
+  for (Near& near : near_) near.distance = heap.nearness_.distance;
+}
+
 DataCells::~DataCells() {
+  for (Near& near : near_) {
+    while (near.roomy != nullptr) heap_.add_roomy(std::exchange(near.roomy, near.roomy->next_roomy));
+  }
   if (region_.bytes == 0) return;
   const std::lock_guard lock(heap_.mutex_);
   heap_.regions_.push_back(region_);
 }
 
 DataObject* DataCells::carve(std::size_t fields) {
+  if (fields <= kMostFieldsNear) {
+    if (DataObject* cell = take_near(fields); cell != nullptr) return cell;
+  }
   Size& size = sizes_[fields];
   if (size.next == size.end) {
-    if (heap_.has_returned_.load(std::memory_order_relaxed)) {
-      for (DataObject* cell = heap_.take_returned(); cell != nullptr;) {
-        DataObject* next = next_of(cell);
-        free_cell(cell, DataHeap::chunk_of(cell)->fields);
-        cell = next;
-      }
-    }
+    if (heap_.has_returned_.load(std::memory_order_relaxed)) take_over(heap_.take_returned());
     if (DataObject* cell = size.free; cell != nullptr) {
       size.free = next_of(cell);
       return cell;
     }
+  }
+  if (DataObject* cell = new_cell(fields); cell != nullptr) return cell;
+  // What was put back to chunks that are not roomy is the last that there is.
+  if (fields > kMostFieldsNear) return nullptr;
+  take_all_back(fields);
+  DataObject* cell = size.free;
+  if (cell != nullptr) size.free = next_of(cell);
+  return cell;
+}
+
+void DataCells::take_over(DataObject* cell) {
+  while (cell != nullptr) {
+    DataObject* next = next_of(cell);
+    free_cell(cell, DataHeap::chunk_of(cell)->fields);
+    cell = next;
+  }
+}
+
+/// One that was never used before; null where there is no memory.
+DataObject* DataCells::new_cell(std::size_t fields) {
+  Size& size = sizes_[fields];
+  if (size.next == size.end) {
     DataHeap::Chunk* chunk = heap_.add_chunk(fields, region_);
     if (chunk == nullptr) return nullptr;
     size.next = chunk->begin();

@@ -5,6 +5,11 @@
 // its next value of that size: what is taken apart and rebuilt runs in place. Values that leave the run stay
 // where they are: the heap lives until the last of them is gone, and gives back the chunks without any before
 // that.
+//
+// A long list that is dealt out and merged in place would soon be scattered over all memory, so that each of
+// its values is a cache miss. So a value of a list, where its cell is far from that of the value made before,
+// gets one near that instead, and the cell goes back to its chunk, for any worker. Chunks of which many cells
+// came back are where such cells are taken from.
 #pragma once
 
 #include <array>
@@ -26,13 +31,24 @@ class SharedLoop;
 /// The most fields that a value in a heap may have.
 inline constexpr std::size_t kMostHeapFields = 255;
 
+/// The most fields of a value whose cell is chosen near another one.
+inline constexpr std::size_t kMostFieldsNear = 3;
+
 /// The chunks of one run, or of a worker that rests between runs. All of its functions may be called by
 /// several threads.
 class DataHeap {
  public:
+  /// When a value of a list gets another cell than one that is free: see DataCells::make_near().
+  struct Nearness {
+    uint64_t least_bytes = uint64_t{16} << 20;  ///< heaps of less stand in the caches as a whole
+    uintptr_t distance = uintptr_t{64} << 10;   ///< what is less far from the value made before is near it
+  };
   /// `take_bytes` is asked before memory is taken from the system; where it says no, or the system has none,
   /// there is none.
-  static DataHeap* make(std::function<bool(std::size_t)> take_bytes);
+  static DataHeap* make(std::function<bool(std::size_t)> take_bytes) {
+    return make(std::move(take_bytes), Nearness{});
+  }
+  static DataHeap* make(std::function<bool(std::size_t)> take_bytes, Nearness nearness);
   /// Nobody makes values in it any more: the memory goes as soon as no value in it is outside of runs.
   void leave();
 
@@ -57,14 +73,25 @@ class DataHeap {
     std::byte* begin;
     std::size_t bytes;
   };
+  /// Free cells of one chunk, each of which refers to the next one.
+  struct CellList {
+    Chunk* chunk = nullptr;
+    DataObject* first = nullptr;
+    DataObject* last = nullptr;
+    uint32_t count = 0;
+  };
 
-  explicit DataHeap(std::function<bool(std::size_t)> take_bytes) : take_bytes_(std::move(take_bytes)) {}
+  DataHeap(std::function<bool(std::size_t)> take_bytes, Nearness nearness)
+      : nearness_(nearness), take_bytes_(std::move(take_bytes)) {}
   ~DataHeap();
   static Chunk* chunk_of(const void* cell);
   Chunk* add_chunk(std::size_t fields, Segment& region);
   bool take_region(Segment& region);
   bool add_segment();
   DataObject* take_returned();
+  void add_roomy(Chunk* chunk);
+  Chunk* take_roomy(std::size_t fields);
+  DataObject* take_put_back(std::size_t fields);
   bool take_back(DataObject* object);
   bool begin_value(DataObject* object);
   void count_outside(const DataObject* object);
@@ -72,6 +99,7 @@ class DataHeap {
   template <class Visit>
   void for_each_value(Visit visit);
 
+  const Nearness nearness_;
   std::mutex mutex_;
   std::function<bool(std::size_t)> take_bytes_;
   std::vector<Chunk*> chunks_;
@@ -81,6 +109,8 @@ class DataHeap {
   std::byte* end_ = nullptr;
   DataObject* returned_ = nullptr;  ///< cells of values that were outside
   std::atomic<bool> has_returned_{false};
+  /// By the number of fields: the first of the roomy chunks that no worker keeps.
+  std::array<std::atomic<Chunk*>, kMostFieldsNear + 1> roomy_{};
   std::atomic<uint64_t> bytes_{0};
   uint64_t outside_ = 0;  ///< values that are outside of runs
   bool is_left_ = false;
@@ -96,7 +126,7 @@ struct LeaveHeap {
 class DataCells {
  public:
   /// `tensors` are those of the same worker; null where the run makes none.
-  explicit DataCells(DataHeap& heap, TensorCells* tensors = nullptr) : heap_(heap), tensors_(tensors) {}
+  explicit DataCells(DataHeap& heap, TensorCells* tensors = nullptr);
   DataCells(const DataCells&) = delete;
   ~DataCells();
 
@@ -108,6 +138,16 @@ class DataCells {
       return cell;
     }
     return carve(fields);
+  }
+  /// The same for a value that is to stand near the one that was made so before, as one of them refers to the
+  /// other: by the nearness of the heap. At most kMostFieldsNear fields.
+  [[gnu::always_inline]] DataObject* make_near(std::size_t fields) {
+    Near& near = near_[fields];
+    DataObject* cell = make(fields);
+    if (!is_near(near.last, cell, near.distance)) [[unlikely]]
+      cell = exchange(cell, fields);
+    near.last = cell;
+    return cell;
   }
   /// Takes back the cell of a value that nobody refers to, and whose fields refer to nothing.
   [[gnu::always_inline]] void free_cell(DataObject* cell, std::size_t fields) {
@@ -181,7 +221,24 @@ class DataCells {
     std::byte* next = nullptr;  ///< cells never used before
     std::byte* end = nullptr;
   };
+  /// Where make_near() takes cells from, and where it puts those that it does not take.
+  struct Near {
+    DataObject* last = nullptr;      ///< what it made last
+    uintptr_t distance = 0;          ///< as the nearness of the heap says
+    DataObject* last_far = nullptr;  ///< the last cell that was far from what was made
+    std::size_t in_order = 0;        ///< how many of those have come, each near the one before
+    DataObject* free = nullptr;      ///< cells of a chunk that was roomy
+    /// Chunks that have become roomy by this worker, the last one first: it has them in its caches.
+    DataHeap::Chunk* roomy = nullptr;
+    std::size_t roomy_count = 0;
+    /// Cells that are still to be put back: of two chunks, for two lists that become one.
+    std::array<DataHeap::CellList, 2> far{};
+    std::size_t older = 0;  ///< which of both gives way to a third chunk
+  };
 
+  static bool is_near(const DataObject* a, const DataObject* b, uintptr_t distance) {
+    return reinterpret_cast<uintptr_t>(b) - reinterpret_cast<uintptr_t>(a) + distance <= 2 * distance;
+  }
   static int32_t relaxed(DataObject* object) { return object->counter().load(std::memory_order_relaxed); }
   static DataObject* next_of(const DataObject* cell) { return cell->slots()[0].data; }
   static void set_next(DataObject* cell, DataObject* next) { cell->slots()[0].data = next; }
@@ -190,12 +247,21 @@ class DataCells {
   static bool drop_shared(DataObject* object);
   static bool claim_shared(DataObject* object);
   DataObject* carve(std::size_t fields);
+  DataObject* new_cell(std::size_t fields);
+  void take_over(DataObject* cells);
+  DataObject* take_near(std::size_t fields);
+  DataObject* exchange(DataObject* cell, std::size_t fields);
+  DataHeap::Chunk* take_roomy(std::size_t fields);
+  void put_back(DataObject* cell, Near& near);
+  void put_back(DataHeap::CellList& cells, Near& near);
+  void take_all_back(std::size_t fields);
   friend class DataHeap;
 
   DataHeap& heap_;
   TensorCells* const tensors_;
   DataHeap::Segment region_{nullptr, 0};  ///< where its next chunk is carved
   std::array<Size, kMostHeapFields + 1> sizes_{};
+  std::array<Near, kMostFieldsNear + 1> near_{};
 };
 
 }  // namespace hiaton

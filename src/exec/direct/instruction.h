@@ -245,7 +245,7 @@ struct Instruction {
   union {
     int16_t plus[4] = {};  ///< Call and TailCall: added to each argument in the instruction
     Slot other;            ///< the constant to return, where `constant` is what is compared with
-    uint16_t takes[4];     ///< Take and Make: the slots of the fields; Peek: see there
+    uint16_t takes[4];  ///< Take and Make: the slots of the fields; Make: see is_in_list(); Peek: see there
   };
 
   Instruction() : constant() {}
@@ -275,6 +275,15 @@ struct PeekedField {
 [[gnu::always_inline]] inline PeekedField peeked(const Instruction& peek, std::size_t i) {
   if (i == 0) return {peek.d, static_cast<uint16_t>(peek.number)};
   return {peek.takes[2 * i - 2], peek.takes[2 * i - 1]};
+}
+
+/// Whether a Make instruction of at most three fields makes a value of a list, which is to stand near the
+/// others of the list.
+[[gnu::always_inline]] inline bool is_in_list(const Instruction& make) {
+  return make.takes[3] != 0;
+}
+inline void set_in_list(Instruction& make) {
+  make.takes[3] = 1;
 }
 
 }  // namespace hiaton::exec::direct

@@ -24,6 +24,17 @@ uint64_t header_of(const DataType& type, std::size_t variant) {
   return layout | (uint64_t{variant} << 1 | 1) << 16 | uint64_t{1} << 32;
 }
 
+/// Whether values of the type form chains: none has two fields of that type, and some have one.
+bool is_list(const DataType& type) {
+  std::ptrdiff_t most = 0;
+  for (const Variant& variant : type.variants) {
+    most = std::max(most, std::ranges::count_if(variant.fields, [&](const Field& field) {
+                      return field.type.data.get() == &type;
+                    }));
+  }
+  return most == 1;
+}
+
 Opcode form(Opcode one, std::size_t fields) {
   return static_cast<Opcode>(static_cast<std::size_t>(one) + std::min(fields, kMostFieldsNamed + 1) - 1);
 }
@@ -88,6 +99,7 @@ void BodyEmitter::emit_make_of(NodeId id, const std::vector<MadeField>& fields, 
   if (count <= kMostFieldsNamed) {
     at(index).number = header;
     for (std::size_t i = 0; i < count; ++i) at(index).takes[i] = fields[i].slot;
+    if (count <= kMostFieldsNear && is_list(*node.type.data)) set_in_list(at(index));
     if (constant != fields.end()) {
       at(index).a = static_cast<uint16_t>(constant - fields.begin());
       at(index).jump = *constant->constant;

@@ -69,7 +69,10 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     const bool has_workers = (is_parallel || plan.has_tensors) && !is_placed;
     const int workers = has_workers ? std::max(1, options.workers) : 1;
     if (plan.has_data) {
-      heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
+      // A test of all that may happen sees a cell exchanged wherever it can be.
+      const DataHeap::Nearness nearness =
+          options.share_every_call ? DataHeap::Nearness{0, 0} : DataHeap::Nearness{};
+      heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }, nearness));
     }
     if (plan.has_tensors) {
       tensor_heap_.emplace([this](std::size_t bytes) { return budget_.take_bytes(bytes); },

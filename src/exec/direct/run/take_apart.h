@@ -40,6 +40,15 @@ template <std::size_t kFields>
   set_fields(made, frame->slots, make.takes, std::make_index_sequence<kFields>());
 }
 
+/// The cell for what a Make instruction makes.
+template <std::size_t kFields>
+[[gnu::always_inline]] inline DataObject* make_cell(DataCells& cells, const Instruction& make) {
+  if constexpr (kFields <= kMostFieldsNear) {
+    if (is_in_list(make)) return cells.make_near(kFields);
+  }
+  return cells.make(kFields);
+}
+
 /// The code points of a string.
 inline const TensorObject* code_points_in(Slot string) {
   return string.data->slots()[0].tensor;
