@@ -26,13 +26,13 @@ void plan_direct(const graph::Graph& graph, PlanCache::Entry& entry) {
 }
 
 /// The flow machine knows calls only.
-std::unique_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& graph,
+std::shared_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& graph,
                                                         const std::vector<bool>& direct) {
   std::string reason;
   std::optional<graph::Graph> outlined = outline_loops(
       graph, [&](graph::FunctionId function) { return !direct[function.index()]; }, reason);
   if (!outlined) throw flow::Unsupported{std::move(reason)};
-  return std::make_unique<const graph::Graph>(std::move(*outlined));
+  return std::make_shared<const graph::Graph>(std::move(*outlined));
 }
 
 /// Adds the plan in flow, or why there is none.
@@ -101,6 +101,16 @@ const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const Function
   return *entries_.back();
 }
 
+/// An entry whose plan differs in nothing but its direct code. The caller holds the lock.
+const PlanCache::FlowEntry* PlanCache::find_other_code(const FlowEntry& entry, bool has_code) const {
+  const auto found = std::ranges::find_if(flow_entries_, [&](const auto& other) {
+    return other->plan != nullptr && other->functions == entry.functions &&
+           other->direct_options.overflow == entry.direct_options.overflow &&
+           (other->plan->direct != nullptr) == has_code;
+  });
+  return found == flow_entries_.end() ? nullptr : found->get();
+}
+
 const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, const FunctionSet& functions,
                                                 const direct::PlanOptions& options) {
   const std::lock_guard lock(mutex_);
@@ -121,10 +131,16 @@ const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, const
       code = direct::compile(graph, direct, options, reason);
       if (code == nullptr) direct.assign(direct.size(), false);
     }
-    if (!graph.loops().empty()) entry->outlined = with_loops_as_calls(graph, direct);
-    const graph::Graph& planned = entry->outlined != nullptr ? *entry->outlined : graph;
-    direct.resize(planned.functions().size(), false);  // the functions of loops
-    flow::Plan plan = flow::compile(planned, direct, options.overflow);
+    flow::Plan plan;
+    if (const FlowEntry* other = find_other_code(*entry, code != nullptr)) {
+      entry->outlined = other->outlined;
+      plan = *other->plan;
+    } else {
+      if (!graph.loops().empty()) entry->outlined = with_loops_as_calls(graph, direct);
+      const graph::Graph& planned = entry->outlined != nullptr ? *entry->outlined : graph;
+      direct.resize(planned.functions().size(), false);  // the functions of loops
+      plan = flow::compile(planned, direct, options.overflow);
+    }
     plan.direct = std::move(code);
     entry->plan = std::make_shared<const flow::Plan>(std::move(plan));
   } catch (const flow::Unsupported& unsupported) {

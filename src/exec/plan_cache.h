@@ -52,7 +52,7 @@ class PlanCache {
     std::shared_ptr<const flow::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
     /// The graph with its loops as calls, where it has loops: what the plan is of.
-    std::unique_ptr<const graph::Graph> outlined;
+    std::shared_ptr<const graph::Graph> outlined;
     mutable flow::Workers workers;
     mutable std::optional<flow::CallCodecs> codecs;  ///< shared_codecs()
 
@@ -90,6 +90,7 @@ class PlanCache {
 
  private:
   const FunctionSet& kept(FunctionSet functions);
+  const FlowEntry* find_other_code(const FlowEntry& entry, bool has_code) const;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
