@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "hiaton/value.h"
 #include "tensor/data_heap.h"
@@ -51,6 +52,12 @@ struct alignas(64) DataHeap::Chunk {
 
 inline DataHeap::Chunk* DataHeap::chunk_of(const void* cell) {
   return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(cell) & ~(kChunkBytes - 1));
+}
+
+/// The next one of the chunk that cells are carved from, which is not used up.
+inline DataObject* DataCells::next_cell(std::size_t fields) {
+  std::byte*& next = sizes_[fields].next;
+  return reinterpret_cast<DataObject*>(std::exchange(next, next + cell_bytes(fields)));
 }
 
 }  // namespace hiaton

@@ -247,24 +247,22 @@ DataCells::~DataCells() {
 }
 
 DataObject* DataCells::carve(std::size_t fields) {
-  if (fields <= kMostFieldsNear) {
+  const Size& size = sizes_[fields];
+  return size.next != size.end ? next_cell(fields) : find_cell(fields);
+}
+
+/// Where the chunk that cells are carved from is used up.
+DataObject* DataCells::find_cell(std::size_t fields) {
+  const bool may_be_near = fields <= kMostFieldsNear;
+  if (may_be_near) {
     if (DataObject* cell = take_near(fields); cell != nullptr) return cell;
   }
-  Size& size = sizes_[fields];
-  if (size.next == size.end) {
-    if (heap_.has_returned_.load(std::memory_order_relaxed)) take_over(heap_.take_returned());
-    if (DataObject* cell = size.free; cell != nullptr) {
-      size.free = next_of(cell);
-      return cell;
-    }
-  }
-  if (DataObject* cell = new_cell(fields); cell != nullptr) return cell;
+  DataObject*& free = sizes_[fields].free;
+  if (heap_.has_returned_.load(std::memory_order_relaxed)) take_over(heap_.take_returned());
+  if (free == nullptr && add_chunk(fields)) return next_cell(fields);
   // What was put back to chunks that are not roomy is the last that there is.
-  if (fields > kMostFieldsNear) return nullptr;
-  take_all_back(fields);
-  DataObject* cell = size.free;
-  if (cell != nullptr) size.free = next_of(cell);
-  return cell;
+  if (free == nullptr && may_be_near) take_all_back(fields);
+  return free == nullptr ? nullptr : std::exchange(free, next_of(free));
 }
 
 void DataCells::take_over(DataObject* cell) {
@@ -275,18 +273,13 @@ void DataCells::take_over(DataObject* cell) {
   }
 }
 
-/// One that was never used before; null where there is no memory.
-DataObject* DataCells::new_cell(std::size_t fields) {
-  Size& size = sizes_[fields];
-  if (size.next == size.end) {
-    DataHeap::Chunk* chunk = heap_.add_chunk(fields, region_);
-    if (chunk == nullptr) return nullptr;
-    size.next = chunk->begin();
-    size.end = chunk->end();
-  }
-  auto* cell = reinterpret_cast<DataObject*>(size.next);
-  size.next += cell_bytes(fields);
-  return cell;
+/// Whether there is one, from which cells are carved then.
+bool DataCells::add_chunk(std::size_t fields) {
+  DataHeap::Chunk* chunk = heap_.add_chunk(fields, region_);
+  if (chunk == nullptr) return false;
+  sizes_[fields].next = chunk->begin();
+  sizes_[fields].end = chunk->end();
+  return true;
 }
 
 Data DataCells::make_outside(uint32_t variant, FieldLayout layout, std::span<const Slot> slots) {

@@ -247,7 +247,9 @@ class DataCells {
   static bool drop_shared(DataObject* object);
   static bool claim_shared(DataObject* object);
   DataObject* carve(std::size_t fields);
-  DataObject* new_cell(std::size_t fields);
+  DataObject* find_cell(std::size_t fields);
+  bool add_chunk(std::size_t fields);
+  DataObject* next_cell(std::size_t fields);
   void take_over(DataObject* cells);
   DataObject* take_near(std::size_t fields);
   DataObject* exchange(DataObject* cell, std::size_t fields);

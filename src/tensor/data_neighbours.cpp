@@ -73,8 +73,11 @@ DataObject* DataCells::exchange(DataObject* cell, std::size_t fields) {
   near.in_order = is_near(before, cell, std::min(kDense, near.distance)) ? near.in_order + 1 : 0;
   if (near.in_order >= kInOrder) return cell;
   DataObject* made = take_near(fields);
-  if (made == nullptr) made = new_cell(fields);
-  if (made == nullptr) return cell;
+  if (made == nullptr) {
+    const Size& size = sizes_[fields];
+    if (size.next == size.end && !add_chunk(fields)) return cell;
+    made = next_cell(fields);
+  }
   put_back(cell, near);
   return made;
 }
