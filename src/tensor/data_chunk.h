@@ -20,10 +20,12 @@ inline std::size_t cell_bytes(std::size_t fields) {
 /// Begins at a multiple of its size, so that each cell finds it.
 struct alignas(64) DataHeap::Chunk {
   /// Free cells, each of which refers to the next one.
-  struct PutBack {
+  struct alignas(uint64_t) PutBack {
     uint32_t first;  ///< how far from the beginning of the chunk; zero where there is none
     uint32_t count;
   };
+
+  static_assert(std::atomic<PutBack>::is_always_lock_free);
 
   DataHeap* heap;
   std::size_t fields;
