@@ -7,9 +7,9 @@
 // that.
 //
 // A long list that is dealt out and merged in place would soon be scattered over all memory, so that each of
-// its values is a cache miss. So a value of a list, where its cell is far from that of the value made before,
-// gets one near that instead, and the cell goes back to its chunk, for any worker. Chunks of which many cells
-// came back are where such cells are taken from.
+// its values is a cache miss. So a value of a list, where one cell after the other is far from that of the
+// value made before, gets one near that instead, and the cell goes back to its chunk, for any worker. Chunks
+// of which many cells came back are where such cells are taken from.
 #pragma once
 
 #include <array>
@@ -144,8 +144,11 @@ class DataCells {
   [[gnu::always_inline]] DataObject* make_near(std::size_t fields) {
     Near& near = near_[fields];
     DataObject* cell = make(fields);
-    if (!is_near(near.last, cell, near.distance)) [[unlikely]]
+    if (is_near(near.last, cell, near.distance)) [[likely]] {
+      near.far_in_row = 0;
+    } else {
       cell = exchange(cell, fields);
+    }
     near.last = cell;
     return cell;
   }
@@ -225,8 +228,9 @@ class DataCells {
   struct Near {
     DataObject* last = nullptr;      ///< what it made last
     uintptr_t distance = 0;          ///< as the nearness of the heap says
-    DataObject* last_far = nullptr;  ///< the last cell that was far from what was made
-    std::size_t in_order = 0;        ///< how many of those have come, each near the one before
+    std::size_t far_in_row = 0;      ///< how many cells since the last near one were far from what was made
+    DataObject* last_far = nullptr;  ///< the last of those
+    std::size_t in_order = 0;        ///< how many of them have come, each beside the one before
     DataObject* free = nullptr;      ///< cells of a chunk that was roomy
     /// Chunks that have become roomy by this worker, the last one first: it has them in its caches.
     DataHeap::Chunk* roomy = nullptr;

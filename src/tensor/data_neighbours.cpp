@@ -10,6 +10,8 @@ namespace {
 /// Which part of the cells of a chunk must have come back for it to be roomy. What others have is not used,
 /// so as much of the memory may be lost.
 constexpr std::size_t kRoomyPart = 8;
+/// So many cells in a row that are far from each other are not where one list ends and the next one begins.
+constexpr std::size_t kFarInRow = 2;
 /// Cells of a list that stands together are at most so many bytes from each other.
 constexpr uintptr_t kDense = 128;
 /// So many of them in their order tell that such a list is read.
@@ -65,13 +67,13 @@ DataObject* DataHeap::take_put_back(std::size_t fields) {
 // --- The cells of a worker ---
 
 /// Where make() has given a cell that is far from the value made before: one that is near, or the same where
-/// there is none, and where a list that stands together is rebuilt in place.
+/// there is none, and where lists that stand together are rebuilt in place.
 DataObject* DataCells::exchange(DataObject* cell, std::size_t fields) {
   if (cell == nullptr || heap_.bytes() < heap_.nearness_.least_bytes) return cell;
   Near& near = near_[fields];
   const DataObject* const before = std::exchange(near.last_far, cell);
   near.in_order = is_near(before, cell, std::min(kDense, near.distance)) ? near.in_order + 1 : 0;
-  if (near.in_order >= kInOrder) return cell;
+  if (++near.far_in_row < kFarInRow || near.in_order >= kInOrder) return cell;
   DataObject* made = take_near(fields);
   if (made == nullptr) {
     const Size& size = sizes_[fields];

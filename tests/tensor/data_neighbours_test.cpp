@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
@@ -80,13 +81,30 @@ class DataNeighboursTest : public ::testing::Test {
 };
 
 TEST_F(DataNeighboursTest, AScatteredListThatIsRebuiltStandsTogether) {
-  std::vector<DataObject*> values = made(cells_, kMany);
+  const auto heap = make_heap({uint64_t{1} << 20, uintptr_t{4} << 10});
+  DataCells cells(*heap);
+  std::vector<DataObject*> values = made(cells, kMany);
   shuffle(values);
   EXPECT_GT(count_far(values), kMany / 2);
-  rebuild(cells_, values);
-  EXPECT_LT(count_far(values), kMany / 50);
+  rebuild(cells, values);
+  EXPECT_LT(count_far(values), kMany / 20);
   expect_all_numbers(values);
-  EXPECT_EQ(heap_->count_values(), kMany);
+  EXPECT_EQ(heap->count_values(), kMany);
+}
+
+TEST_F(DataNeighboursTest, ListsThatStandTogetherStayWhereTheyAre) {
+  constexpr std::size_t kLength = 8;
+  std::vector<DataObject*> values = made(cells_, kMany);
+  std::vector<std::size_t> lists(kMany / kLength);
+  std::iota(lists.begin(), lists.end(), 0);
+  std::ranges::shuffle(lists, std::mt19937_64(1));
+  const std::vector<DataObject*> before = values;
+  for (const std::size_t list : lists) {
+    std::vector<DataObject*> one(values.begin() + list * kLength, values.begin() + (list + 1) * kLength);
+    rebuild(cells_, one);
+    std::ranges::copy(one, values.begin() + list * kLength);
+  }
+  EXPECT_EQ(values, before);
 }
 
 TEST_F(DataNeighboursTest, ANearCellStaysWhereItIs) {
