@@ -176,7 +176,7 @@ struct RunOptions {
   /// one for each worker. The same number gives the same bits for any number of workers.
   int parts = 0;
   /// For tests: each call that can be given to another worker is: by Flow also where none is idle, by direct
-  /// code whenever one is. There, each value of a list gets another cell wherever there is one.
+  /// code whenever one is. There, values of lists get other cells whatever their distance and the memory.
   bool share_every_call = false;
   /// For tests: RunStats::values_live_at_end is, of all processes, how many data values and tensors of direct
   /// code are left over; where the run ends by an error, how many have a count that neither other values nor

@@ -140,7 +140,8 @@ class DataCells {
     return carve(fields);
   }
   /// The same for a value that is to stand near the one that was made so before, as one of them refers to the
-  /// other: by the nearness of the heap. At most kMostFieldsNear fields.
+  /// other: where a second cell in a row is far by the nearness of the heap, another one is given, if there
+  /// is one. At most kMostFieldsNear fields.
   [[gnu::always_inline]] DataObject* make_near(std::size_t fields) {
     Near& near = near_[fields];
     DataObject* cell = make(fields);

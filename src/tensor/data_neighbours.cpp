@@ -16,7 +16,7 @@ constexpr std::size_t kFarInRow = 2;
 constexpr uintptr_t kDense = 128;
 /// So many of them in their order tell that such a list is read.
 constexpr std::size_t kInOrder = 16;
-/// Of a worker, of one size; others go to any worker.
+/// The most roomy chunks of one size that a worker keeps; further ones are for any worker.
 constexpr std::size_t kMostRoomyKept = 64;
 
 }  // namespace
