@@ -1,10 +1,12 @@
 #include "output.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include "hiaton/error.h"
@@ -34,6 +36,17 @@ void write_to(const std::string& path, std::string_view text) {
   if (!written || !closed) {
     throw SystemError(fmt::format("cannot write '{}': {}", path, std::strerror(written ? errno : reason)));
   }
+}
+
+void require_writable(const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const bool exists = access(path.c_str(), F_OK) == 0;
+  if (std::filesystem::is_directory(file))
+    errno = EISDIR;
+  else if (access(exists ? path.c_str() : folder.c_str(), W_OK) == 0)
+    return;
+  throw SystemError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
 }
 
 int report_current_exception() {

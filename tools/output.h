@@ -27,6 +27,10 @@ void write_to_stdout(std::string_view text);
 /// Writes `text` to the file, or to standard output where `path` is empty. Throws SystemError.
 void write_to(const std::string& path, std::string_view text);
 
+/// Throws SystemError where such a file surely cannot be written: to be called before the work whose result
+/// goes there.
+void require_writable(const std::string& path);
+
 /// Reports the exception that is being handled. Returns the exit status that goes with it.
 int report_current_exception();
 

@@ -220,6 +220,7 @@ int run_in_processes(RunCommand& command, const PreparedRun& prepared) {
         "--trace: expected --executor=production or flow, which have workers, found another one");
   if (!command.trace_file.empty() && is_on_demand)
     throw UsageError("--trace: expected --evaluation=data, found demand");
+  if (!command.trace_file.empty()) require_writable(command.trace_file);
   if (!is_shared) return run_alone(command, prepared);
   if (executor == Executor::Reference) return run_split(command, prepared);
   if (executor != Executor::Production)

@@ -195,6 +195,7 @@ class FunctionBuilder {
   std::optional<Measure> measure_of(const Dim& symbol, std::size_t params) const;
   Var claimed(Var value, const Type& type, std::size_t params);
   std::size_t axis_of(std::string_view word, Var tensor, int64_t axis) const;
+  Var range_of(Var end);
   Var at_places(Var tensor, std::size_t axis, Var places);
 
   ModuleBuilder& owner_;

@@ -24,7 +24,8 @@ class Module:
     __hiaton_constant__ = True
 
     def parameters(self):
-        """The parameters by their paths, as "encoder.weight"."""
+        """The parameters by their paths, as "encoder.weight". One that several paths lead to, as a matrix that two layers share,
+        is there once, by the first of them."""
         found = {}
         _collect(self, "", found, set())
         return found
@@ -58,12 +59,12 @@ class Module:
 
 
 def _collect(holder, path, found, seen):
-    if isinstance(holder, Parameter):
-        found.setdefault(path, holder)
-        return
     if id(holder) in seen:
         return
     seen.add(id(holder))
+    if isinstance(holder, Parameter):
+        found[path] = holder
+        return
     if isinstance(holder, Module):
         parts = vars(holder).items()
     elif isinstance(holder, (list, tuple)):

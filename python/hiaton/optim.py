@@ -65,8 +65,17 @@ class Optimizer:
             parameters = module if isinstance(module, dict) else module.parameters()
             self._parameters = list(parameters.values())
             self._paths = list(parameters)
+            self._refuse_twice()
             self._core = _core.TensorOptimizer(list(parameters), self._parameters, kind, settings, 0.0)
         self.learning_rate = learning_rate
+
+    def _refuse_twice(self):
+        """Each step would change such a parameter for one of its paths alone."""
+        first = {}
+        for path, parameter in zip(self._paths, self._parameters):
+            other = first.setdefault(id(parameter), path)
+            if other != path:
+                raise ValueError(f"parameter '{path}' is also '{other}'; expected each once, as parameters() of a module gives them")
 
     def _update_by(self, gradients):
         if self._parameters is None:

@@ -9,7 +9,9 @@ def _of_type(array, dtype):
     """The array in an element type that there is; numbers of Python become f32 and i64."""
     if dtype is not None:
         return array.astype(_core.numpy_name(_core.DType(dtype)), copy=False)
-    return array
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"expected truth values, integers of 64 bits or floats, found elements of the type {array.dtype}")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def tensor(data, dtype=None) -> _core.Tensor:

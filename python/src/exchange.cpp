@@ -39,9 +39,11 @@ DType dtype_of_array(const AnyArray& array) {
 }
 
 bool is_contiguous(const AnyArray& array) {
+  for (std::size_t i = 0; i < array.ndim(); ++i) {
+    if (array.shape(i) == 0) return true;
+  }
   int64_t expected = 1;
   for (std::size_t i = array.ndim(); i-- > 0;) {
-    if (array.shape(i) == 0) return true;
     if (array.shape(i) != 1 && array.stride(i) != expected) return false;
     expected *= static_cast<int64_t>(array.shape(i));
   }

@@ -211,6 +211,16 @@ void bind_learned(nb::module_& m) {
           },
           nb::arg("value"))
       .def("assign", &assign, nb::arg("value"), "Gives it the elements of another tensor of its type.")
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::type<LearnedTensor>()(self); },
+          nb::arg("memo"))
+      .def(
+          "__reduce__",
+          [](nb::handle self) {
+            const nb::object tensor = nb::module_::import_("hiaton").attr("tensor")(self.attr("numpy")());
+            return nb::make_tuple(nb::type<LearnedTensor>(), nb::make_tuple(tensor));
+          },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .attr("__hash__") = nb::none();
   nb::class_<TensorOptimizer>(m, "TensorOptimizer")
       .def(

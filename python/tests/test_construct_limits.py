@@ -1,6 +1,9 @@
 """Rows of tensors, functions and dicts in gradients, and what is refused."""
 
+import copy
+import dataclasses
 import math
+import pickle
 import types
 import warnings
 
@@ -209,3 +212,60 @@ def test_methods_and_objects_that_can_be_called_become_graphs():
 
 def fibonacci(n):
     return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def test_lambdas_of_one_line_are_told_apart():
+    square, cube = hia.function(lambda x: x * x, strict=True), hia.function(lambda x: x * x * x, strict=True)
+    both = [hia.function(f, strict=True) for f in (lambda x: x + 1, lambda x: x + 2, lambda x: (lambda y: y + x)(3))]
+    assert (square(3.0), cube(2.0), [f(1) for f in both]) == (9.0, 8.0, [2, 3, 4])
+
+
+def test_what_is_nested_too_deeply_runs_in_plain_python():
+    def total(tree):
+        if isinstance(tree, list):
+            return sum([total(child) for child in tree])
+        return tree
+
+    tree = 1
+    for i in range(300):
+        tree = [tree, i]
+    with pytest.warns(hia.FallbackWarning, match="nested less deeply"):
+        assert hia.function(total)(tree) == total(tree)
+
+
+@dataclasses.dataclass
+class Leaf:
+    value: float
+
+
+@dataclasses.dataclass
+class Both:
+    left: object
+    right: object
+
+
+def value_of(e):
+    return e.value if isinstance(e, Leaf) else value_of(e.left) + value_of(e.right)
+
+
+def test_a_graph_that_leaves_every_other_call_to_python_is_given_up():
+    graph = hia.function(value_of)
+    with pytest.warns(hia.FallbackWarning, match="its graph fails where Python gives a result: .*expected float, found another type"):
+        for _ in range(20):
+            assert graph(Both(Leaf(1.5), Leaf(2.5))) == 4 and graph(Both(Leaf(1), Leaf(2.5))) == 3.5
+
+
+@hia.function
+def doubled(n):
+    return 2 * n
+
+
+def test_graph_functions_are_pickled_by_their_names():
+    assert pickle.loads(pickle.dumps(doubled)) is doubled and copy.deepcopy([doubled])[0] is doubled
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(hia.function(lambda n: n))
+
+
+def test_gradients_are_of_functions_of_python():
+    with pytest.raises(TypeError, match="expected a function or a method of Python, found .*; call it in a function of your own"):
+        hia.grad(hia.sum)

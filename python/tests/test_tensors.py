@@ -64,8 +64,10 @@ def test_arrays_that_cannot_be_shared_are_refused_with_the_reason():
     assert hia.asarray(np.ones((4, 4))[:, 1]).tolist() == [1.0] * 4
     with pytest.raises(TypeError, match="uint16.*astype"):
         hia.from_numpy(np.ones(2, np.uint16))
-    with pytest.raises(TypeError, match="complex128"):
-        hia.tensor([1j])
+    for data in ([1j], 2 ** 70, None, "text", [object()], np.array(["2026-11-27"], "datetime64[D]")):
+        with pytest.raises(TypeError, match="expected truth values, integers of 64 bits or floats, found elements of the type "):
+            hia.tensor(data)
+    assert hia.tensor(np.array([1.5, 2.5], ">f4")).tolist() == [1.5, 2.5]
     with pytest.raises(TypeError, match="array of NumPy"):
         hia.from_numpy([1, 2])
     with pytest.raises(ValueError):
@@ -229,3 +231,9 @@ def test_what_other_packages_do_to_tensors_is_refused_with_what_to_do():
     y = x
     y += 1
     assert (x.tolist(), y.tolist()) == ([1.0, 1.0], [2.0, 2.0])
+
+
+@pytest.mark.parametrize("shape", [0, (0, 3), (3, 0), (2, 0, 3)])
+def test_tensors_without_elements(shape):
+    for made in (hia.zeros(shape), hia.ones(shape), hia.tensor(np.zeros(shape, np.float32)), hia.asarray(np.zeros(shape, np.float32))):
+        assert made.numpy().shape == np.zeros(shape).shape and made.dtype == hia.f32

@@ -120,7 +120,7 @@ std::string_view name_of(Fault fault) {
     case Fault::Rate:
       return "rate outside of 0 to 1";
     case Fault::Size:
-      return "negative size";
+      return "impossible size";
     case Fault::NoRows:
       return "no rows";
     case Fault::Assumption:

@@ -269,7 +269,9 @@ std::string operation_message(const OpDef& op, std::span<const int64_t> attribut
   if (fault == Fault::Shape)
     return fmt::format("{}: {}", name_of(fault), wrong_shapes(op, attributes, &type, operands));
   if (fault == Fault::Size)
-    return fmt::format("{}: expected 0 or more, found {}", name_of(fault), to_string(operands[0]));
+    return fmt::format("{}: expected {}, found {}", name_of(fault),
+                       to_string(operands[0]).starts_with('-') ? "0 or more" : "one that memory can hold",
+                       to_string(operands[0]));
   if (fault == Fault::NoRows) {
     return fmt::format("{}: how large a row of the result is, only a call with a row tells", name_of(fault));
   }

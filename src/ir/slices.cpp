@@ -6,9 +6,8 @@
 
 namespace hiaton {
 
-/// From 0 on: twice as many with each call.
-Var FunctionBuilder::range(Var end) {
-  require_own({&end, 1});
+/// From 0 on, to a number that is not negative: twice as many with each call.
+Var FunctionBuilder::range_of(Var end) {
   const FunctionRef made =
       owner_.helper("range", {{DType::I64, "end"}}, {Type(DType::I64, {unknown_dim()})},
                     [](FunctionBuilder& f, FunctionRef self) -> Vars {
@@ -16,7 +15,7 @@ Var FunctionBuilder::range(Var end) {
                       return f.if_else(
                           n <= 0,
                           [&] {
-                            return f.op("slice", {f.op("stack", {f.op("check_count", {n})}, {0})}, {0, 0, 0});
+                            return f.op("slice", {f.op("stack", {n}, {0})}, {0, 0, 0});
                           },
                           [&] {
                             const Var half = f.call(self, {n / 2});
@@ -31,12 +30,17 @@ Var FunctionBuilder::range(Var end) {
   return call(made, {end});
 }
 
+Var FunctionBuilder::range(Var end) {
+  require_own({&end, 1});
+  return range_of(op("check_count", {end}));
+}
+
 Var FunctionBuilder::slice(Var tensor, int64_t axis, Var begin, Var end) {
   const std::size_t at = axis_of("slice", tensor, axis);
   const bool has_begin = begin.id().valid();
   if (!has_begin && !end.id().valid()) return tensor;
   if (!end.id().valid()) end = op("size", {tensor}, {static_cast<int64_t>(at)});
-  Var places = range(op("range_length", {has_begin ? begin : constant(int64_t{0}), end}));
+  Var places = range_of(op("range_length", {has_begin ? begin : constant(int64_t{0}), end}));
   if (has_begin) places = places + begin;
   return at == 0 ? op("gather", {tensor, places}) : at_places(tensor, at, places);
 }

@@ -409,6 +409,7 @@ class BodyChecker {
   Vars emit_call(const FunctionHead& callee, const std::vector<Var>& arguments, Span span);
   void report_unknown_function(Symbol unknown, Span span);
   void report_attributes(const Expr& expr);
+  std::string hint_at_operation(Symbol function) const;
   Vars tuple(const Expr& expr, Wishes wishes);
   Vars conditional(const Expr& expr, Wishes wishes);
   Vars branch(ExprId id, Wishes wishes, ir::BlockId& block);

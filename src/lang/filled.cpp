@@ -14,9 +14,7 @@ constexpr int64_t kMostInProgram = 1024;
 }  // namespace
 
 bool BodyChecker::is_filled(const Expr& expr) const {
-  const std::string_view name = symbols_[expr.name];
-  const bool is_word = name == "range" || name == "zeros" || name == "ones" || name == "full";
-  return is_word && functions_.find(expr.name) == nullptr;
+  return makes_filled(symbols_[expr.name]) && (expr.of_catalog || functions_.find(expr.name) == nullptr);
 }
 
 Var BodyChecker::filled(const Expr& expr, const Wish& wish) {

@@ -238,7 +238,8 @@ ExprId Parser::operation_call() {
   take();
   const bool is_word = at(Tok::Name) || at(Tok::And) || at(Tok::Or);
   const Symbol symbol = at(Tok::Name) ? next().payload : static_cast<Symbol>(next().kind);
-  if (!is_word || operations_.find_shadowed(symbol) == nullptr) fail_expected("an operation after '::'");
+  if (!is_word || (operations_.find_shadowed(symbol) == nullptr && !makes_filled(source().text(next().span))))
+    fail_expected("an operation after '::'");
   const Token& word = take();
   if (!at(Tok::LeftParen)) fail_expected("'(' and the operands");
   return call(symbol, word, {}, true);

@@ -1,12 +1,19 @@
 // The operations of the catalogue, by the symbols of one parse.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "hiaton/op.h"
 #include "lang/symbols.h"
 
 namespace hiaton::lang {
+
+/// Whether it is a word for tensors of sizes that may be known to the run alone. They are called as
+/// operations are, and are none.
+constexpr bool makes_filled(std::string_view word) {
+  return word == "range" || word == "zeros" || word == "ones" || word == "full";
+}
 
 struct Operation {
   const OpDef* def = nullptr;

@@ -164,8 +164,8 @@ std::vector<Var> BodyChecker::call_arguments(const Expr& expr, const FunctionHea
   const bool right_count = arguments.size() == callee.params.size();
   if (!right_count) {
     report(expr.span,
-           fmt::format("'{}' takes {}, found {}: {}", name, count_of(callee.params.size(), "argument"),
-                       arguments.size(), functions_.signature(callee)));
+           fmt::format("'{}' takes {}, found {}: {}{}", name, count_of(callee.params.size(), "argument"),
+                       arguments.size(), functions_.signature(callee), hint_at_operation(callee.name)));
   }
   std::vector<Var> checked;
   checked.reserve(arguments.size());
@@ -198,8 +198,16 @@ Vars BodyChecker::emit_call(const FunctionHead& callee, const std::vector<Var>& 
 void BodyChecker::report_attributes(const Expr& expr) {
   const Attribute& first = syntax_->attributes[expr.attributes.begin];
   report(first.span,
-         fmt::format("expected no 'name=value': only operations have attributes, and '{}' is none",
-                     symbols_[expr.name]));
+         fmt::format("expected no 'name=value': only operations have attributes, and '{}' is none{}",
+                     symbols_[expr.name], hint_at_operation(expr.name)));
+}
+
+/// Where a function hides an operation, which may be what was meant.
+std::string BodyChecker::hint_at_operation(Symbol function) const {
+  const std::string_view name = symbols_[function];
+  if (functions_.find(function) == nullptr) return "";
+  if (operations_.find_shadowed(function) == nullptr && !makes_filled(name)) return "";
+  return fmt::format("; ::{}(...) calls the operation of this name", name);
 }
 
 void BodyChecker::report_unknown_function(Symbol unknown, Span span) {

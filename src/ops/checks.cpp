@@ -81,10 +81,12 @@ struct RangeLength {
 };
 
 struct CheckCount {
+  static constexpr int64_t kMostElements = int64_t{1} << 36;  // half a terabyte of numbers
+
   template <class T>
   Fault operator()(T a, T& out) const {
     out = a;
-    return a < 0 ? Fault::Size : Fault::None;
+    return a < 0 || int64_t{a} > kMostElements ? Fault::Size : Fault::None;
   }
 };
 
@@ -137,7 +139,7 @@ std::span<const OpDef> checks() {
       },
       {
           .name = "check_count",
-          .doc = "n itself, which must not be negative, as a size is not.",
+          .doc = "n itself, which must not be negative, nor more than 2^36, as no size is.",
           .operands = {"n"},
           .type_rule = same_integer,
           .kernels =

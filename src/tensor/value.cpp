@@ -5,6 +5,7 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <utility>
@@ -26,6 +27,17 @@ std::string float_text(T number) {
   return looks_integral ? text + ".0" : text;
 }
 
+/// Of a text that is a number. What lies nearer to zero than every other float becomes zero.
+template <class T>
+std::optional<T> nearest_float(std::string_view digits) {
+  static const locale_t with_points = newlocale(LC_ALL_MASK, "C", nullptr);
+  const std::string text(digits);
+  T nearest{};
+  if constexpr (std::is_same_v<T, float>) nearest = strtof_l(text.c_str(), nullptr, with_points);
+  if constexpr (std::is_same_v<T, double>) nearest = strtod_l(text.c_str(), nullptr, with_points);
+  return std::isfinite(nearest) ? std::optional(nearest) : std::nullopt;
+}
+
 template <class T>
 Value parse_number(std::string_view text) {
   T number{};
@@ -33,6 +45,10 @@ Value parse_number(std::string_view text) {
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   const std::string_view expected = name_of(ScalarTraits<T>::dtype);
   if (code == std::errc::result_out_of_range) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const std::optional<T> nearest = nearest_float<T>(digits);
+      if (nearest && end == digits.data() + digits.size() && !text.starts_with("+-")) return Value(*nearest);
+    }
     throw ProgramError(fmt::format("expected a value of type {}, found {}, which is out of its range",
                                    expected, shown(text)));
   }

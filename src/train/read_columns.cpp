@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -113,6 +114,11 @@ To converted(From element, const Column& column, DType dtype, int64_t example) {
       fail_in(column,
               fmt::format("expected {} in example {}, found {}", name_of(dtype), example + 1, element));
     }
+  }
+  if constexpr (std::is_same_v<From, double> && std::is_same_v<To, float>) {
+    if (std::isfinite(element) && !std::isfinite(static_cast<float>(element)))
+      fail_in(column, fmt::format("expected f32 in example {}, found {}, which is out of its range",
+                                  example + 1, element));
   }
   return static_cast<To>(element);
 }
@@ -316,7 +322,7 @@ class StreamedColumns : public DataSet {
 
   std::size_t size() const override { return size_; }
   std::vector<Value> arguments(std::size_t index) const override { return arguments_in(readers_, index); }
-  std::string place_of(std::size_t index) const override { return fmt::format("example {}", index); }
+  std::string place_of(std::size_t index) const override { return fmt::format("example {}", index + 1); }
   uint64_t fingerprint() const override { return mix_bits(hash_ ^ size_); }
   std::size_t block() const override { return examples_of_block(bytes_, size_); }
 

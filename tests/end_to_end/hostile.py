@@ -250,9 +250,10 @@ class Paths(HostileTest):
                       ["eval", model, "--data=directory"]):
             self.fails(cannot_read, *words)
         for words in (["graph", "fact.hia", "--out=directory"], ["run", "fact.hia", "--n=3", "--events=directory"],
-                      ["trace", "fact.hia", "--n=3", "--out=directory"],
+                      ["trace", "fact.hia", "--n=3", "--out=directory"], ["run", "fact.hia", "--n=3", "--trace=directory"],
                       ["watch", "fact.hia", "--n=3", "--out=directory"]):
             self.fails(cannot_write, *words)
+        self.fails("cannot write 'none/trace.json': No such file or directory", "run", "fact.hia", "--n=3", "--trace=none/trace.json")
         self.fails(cannot_write, "train", treernn, *few, "--trace=directory", "--out=traced")
         self.fails(cannot_read, "run", "fact.hia", "--n=@directory", status=2)
         for words in (["predict", "directory", "--data=small.txt"], ["eval", "directory"],

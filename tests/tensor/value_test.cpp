@@ -93,6 +93,19 @@ TEST(ParseValue, TakesAPlusSign) {
   EXPECT_EQ(parse_value(DType::F64, "+0.5"), Value(0.5));
 }
 
+TEST(ParseValue, RoundsFloatsToTheNearest) {
+  EXPECT_EQ(parse_value(DType::F32, "1e-46"), Value(0.0F));
+  EXPECT_EQ(to_string(parse_value(DType::F32, "-1e-60")), "-0.0");
+  EXPECT_EQ(parse_value(DType::F32, "1e-45"), Value(std::numeric_limits<float>::denorm_min()));
+  EXPECT_EQ(parse_value(DType::F64, "+1e-400"), Value(0.0));
+  EXPECT_EQ(parse_value(DType::F64, "2e-310"), Value(2e-310));
+  EXPECT_EQ(parse_value(DType::F64, "0." + std::string(400, '0') + "1"), Value(0.0));
+  for (const char* const large : {"1e39", "-1e60", "1e400"})
+    EXPECT_THROW(parse_value(DType::F32, large), ProgramError) << large;
+  for (const char* const wrong : {"1e-60x", "+-1e-60"})
+    EXPECT_THROW(parse_value(DType::F32, wrong), ProgramError);
+}
+
 TEST(ParseValue, SaysWhatWasExpectedAndFound) {
   const auto message = [](DType type, std::string_view text) {
     try {

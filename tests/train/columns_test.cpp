@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "directory.h"
@@ -119,6 +120,11 @@ TEST_F(ReadColumns, NumbersBecomeThoseOfTheParameter) {
               HasSubstr("x.npy: expected i32 in example 2, found 5000000000"));
   EXPECT_THAT(error_in(npy("<u8", "(1,)", bytes_of_list<uint64_t>({~uint64_t{0}})), DType::I64),
               HasSubstr("expected i64 in example 1, found 18446744073709551615"));
+  EXPECT_EQ(first(DType::F32, "<f8", bytes_of_list<double>({1e-60})), "0.0");
+  EXPECT_EQ(first(DType::F32, "<f8", bytes_of_list<double>({-std::numeric_limits<double>::infinity()})),
+            "-inf");
+  EXPECT_THAT(error_in(npy("<f8", "(2,)", bytes_of_list<double>({1, 1e60})), DType::F32),
+              HasSubstr("x.npy: expected f32 in example 2, found 1e+60, which is out of its range"));
   EXPECT_THAT(error_in(npy("|b1", "(1,)", bytes_of_list<uint8_t>({2})), DType::Bool),
               HasSubstr("expected 0 or 1 in example 1, found 2"));
   EXPECT_THAT(error_in(npy("<f4", "(1,)", bytes_of_list<float>({2})), DType::I64),

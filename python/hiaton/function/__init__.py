@@ -16,7 +16,7 @@ from hiaton.function.errors import ConversionError
 from hiaton.function.profile import Profile
 
 MOST_FAULTS = 3
-# A graph that leaves something to Python is given up where more than one call in so many comes there.
+# A graph is given up where Python gives the result of more than one call in so many.
 CALLS_A_FAULT = 4
 CALLS_TO_JUDGE = 12
 
@@ -96,6 +96,10 @@ class GraphCallable(Conversions):
         self._unfit_in_turn = 0
         self._state = threading.local()
         self._lock = threading.RLock()
+
+    def __reduce__(self):
+        """By its name, as a function of Python."""
+        return self.__qualname__
 
     def __get__(self, instance, owner=None):
         return self if instance is None else python_types.MethodType(self, instance)
@@ -196,12 +200,13 @@ class GraphCallable(Conversions):
             return self._run_plain(args, named)
         made = self._run_plain(args, named)
         graph.faults_in_turn += 1
-        calls = graph.hits + graph.faults
-        if graph.left and (graph.faults_in_turn >= MOST_FAULTS
-                           or calls >= CALLS_TO_JUDGE and graph.faults * CALLS_A_FAULT > calls):
-            self._refuse(graph.left[0])
-        elif graph.faults_in_turn >= MOST_FAULTS and not self._strict:
-            self._refuse(f"its graph fails where Python gives a result: {why}")
+        graph.answered += 1
+        calls = graph.hits + graph.answered
+        if graph.faults_in_turn >= MOST_FAULTS or calls >= CALLS_TO_JUDGE and graph.answered * CALLS_A_FAULT > calls:
+            if graph.left:
+                self._refuse(graph.left[0])
+            elif not self._strict:
+                self._refuse(f"its graph fails where Python gives a result: {why}")
         return made
 
     def _new_graph(self, values, known):

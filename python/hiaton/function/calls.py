@@ -184,6 +184,7 @@ class Calls:
             return self.call_gradient(target, args, named)
         method = getattr(type(target), "__call__", None)
         if isinstance(method, types.FunctionType):
+            self.converter.guard("static", type(target), "__call__", method)
             return self.call_function(method, [callee, *args], named)
         self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this "
                     "function")

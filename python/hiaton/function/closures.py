@@ -2,9 +2,9 @@
 
 import ast
 
-from hiaton.function.scopes import functions_in, needed_names, own_names, parameters_of, refused_in
+from hiaton.function.scopes import functions_in, needed_names, own_names, parameters_of, read_anywhere, refused_in
 from hiaton.function.statements import End
-from hiaton.function.types import Func, Lst, Value
+from hiaton.function.types import Func, Lst, Value, functions_kept_in
 
 
 class LocalScope:
@@ -72,6 +72,7 @@ class Closures:
 
     def recapture(self, name, value):
         """The name has another value: so it has for functions that read it. Gives the value."""
+        self._refuse_kept_readers(name)
         for other, held in list(self.env.items()):
             if not (isinstance(held.type, Func) and held.type.own and held.type.scope.key == self.where.key):
                 continue
@@ -86,6 +87,25 @@ class Closures:
         if isinstance(value.type, Func) and value.type.own and name in needed_names(value.type.scope, value.type.node)[0]:
             self.refuse(f"'{name}' stands for several functions, and is read by one of them; give each a name")
         return value
+
+    def _refuse_kept_readers(self, name):
+        """Functions that read the name and are not values of names themselves, but in a list, for example, hold what it was."""
+        if name not in read_anywhere(self.where.tree):
+            return
+        for other, held in self.env.items():
+            kept = functions_kept_in(held.type)
+            if any(one.scope.key == self.where.key and name in needed_names(one.scope, one.node)[0] for one in kept):
+                self.refuse(f"'{name}' gets another value while '{other}' keeps a function that reads it; let the function take it as a "
+                            f"default, {name}={name}, where it is to keep the value that it has there")
+
+    def refuse_readers(self, names, value):
+        """Of what a comprehension makes: its functions read the last values of the names that it sets."""
+        kept = functions_kept_in(Lst(value.type))
+        found = {name for one in kept if one.scope.key == self.where.key for name in needed_names(one.scope, one.node)[0]} & names
+        if found:
+            name = min(found)
+            self.refuse(f"a function that reads '{name}' is kept, and '{name}' gets another value in the next turn; let the function "
+                        f"take it as a default, {name}={name}, where it is to keep the value that it has there")
 
     def handed_on(self, value):
         """The value for another function: what a function defined here reads, it has read."""

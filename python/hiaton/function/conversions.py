@@ -56,6 +56,7 @@ class Graph:
         self.has_flat_result = _is_flat(converter.result)
         self.hits = self.misses = self.faults = 0
         self.faults_in_turn = 0
+        self.answered = 0  # faults of calls of which Python gave the result
         self.last_miss = None
         self.reasons = {}  # of faults, by kind and assumption or place: the last message, and how often
 
@@ -148,6 +149,13 @@ class Conversions:
     def _next_graph(self, values, **how):
         """A graph for a call that none is for. Raises Known where there is one for such types, and ConversionError where there can
         be none; TooMany where there were too many."""
+        try:
+            return self._made_graph(values, how)
+        except RecursionError:
+            raise ConversionError("expected lists and tuples that are nested less deeply; hold what grows in depth in objects of a "
+                                  "class") from None
+
+    def _made_graph(self, values, how):
         begin, why = time.perf_counter(), self._why_another() if log.is_on() else None
         self._note_changes(values)
         if self._conversions >= MOST_CONVERSIONS:

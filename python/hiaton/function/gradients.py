@@ -13,6 +13,9 @@ from hiaton.function.conversions import Conversions, FallbackWarning, Known, Too
 from hiaton.function.types import Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
 
+_ARRAYS = (numpy.ndarray, numpy.number, numpy.bool_)
+
+
 class Gradients(programs.Gradients):
     """The gradients of a number by the parameters of a module, by path."""
 
@@ -55,13 +58,17 @@ class Converted(Conversions):
             target = target.__func__
         target = getattr(target, "__wrapped__", target)
         super().__init__(target, {"workers": workers, "max_frames": 0, "max_bytes": 0})
-        self._signature = inspect.signature(target)
+        try:
+            self._signature = inspect.signature(target)
+        except ValueError:
+            raise TypeError(f"expected a function or a method of Python, found {target!r}; call it in a function of your own, as "
+                            "lambda x: f(x)") from None
         self._count = plain_count(self._signature)
         self._profile = profile  # that its own calls made, without gradients
         self._warned = False
 
     def _call(self, args, named, **how):
-        if any(isinstance(value, numpy.ndarray) for value in (*args, *named.values())):
+        if any(isinstance(value, _ARRAYS) for value in (*args, *named.values())):
             args = tuple(map(_as_tensor, args))
             named = {name: _as_tensor(value) for name, value in named.items()}
         values = (*self._receiver, *args)
@@ -143,8 +150,8 @@ class Converted(Conversions):
 
 
 def _as_tensor(value):
-    """An array of NumPy as a tensor, which shares its memory where it can."""
-    return tensors.asarray(value) if isinstance(value, numpy.ndarray) else value
+    """An array or a number of NumPy as a tensor, which shares its memory where it can."""
+    return tensors.asarray(value) if isinstance(value, _ARRAYS) else value
 
 
 def _is_tensor(made):

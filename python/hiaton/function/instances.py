@@ -14,7 +14,13 @@ MOST_INSTANCES = 400
 MOST_OF_ONE = 40
 MOST_SIZES = 8  # of tensors with which a function calls itself; if there are more, one is made for all
 DEEPEST_TYPE = 12
-GROWS = "expected types that do not grow from call to call; hold what grows in objects or lists"
+GROWS = "expected types that do not grow from call to call; hold what grows in depth in objects of a class"
+_LONGEST_TYPE = 100  # that a message shows
+
+
+def _shown(type_):
+    text = str(type_)
+    return text if len(text) <= _LONGEST_TYPE else f"{text[:_LONGEST_TYPE]}..."
 
 
 class Instance:
@@ -35,7 +41,7 @@ class Instances:
         known = join(before, found)
         if known != before:
             if size_of(known) > DEEPEST_TYPE:
-                raise ConversionError(f"{place(self.function)}: {GROWS}, found {known}")
+                raise ConversionError(f"{place(self.function)}: {GROWS}, found {_shown(known)}")
             self.assumed[what] = known
             self.changed = True
         return known
@@ -60,7 +66,7 @@ class Instances:
                                   f"({', '.join(map(str, types))}); call it with fewer")
         for type_ in types:
             if size_of(type_) > DEEPEST_TYPE:
-                raise ConversionError(f"{place(self.function)}: '{name}': {GROWS}, found {type_}")
+                raise ConversionError(f"{place(self.function)}: '{name}': {GROWS}, found {_shown(type_)}")
         result = self.assumed.get(("result", key), NEVER)
         if result is NEVER and not is_entry and key not in self.drafted:
             # Callers go on with what a first draft of the body gives: so most types are known after one round.

@@ -326,6 +326,7 @@ class Loops:
         read = read_names([node.elt, *first.ifs, *node.generators[1:]])
         where = self.where
         base = (self.base_key(), id(node))
+        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
 
         def start(frame, level, rest):
             generator = node.generators[level]
@@ -392,6 +393,7 @@ class Loops:
             if level + 1 < len(node.generators):
                 return start(frame, level + 1, behind)
             value = frame.held(frame.eval(node.elt))
+            frame.refuse_readers(targets, value)
             if isinstance(value.type, Lst):
                 value = frame.forward(value)
                 value = Value(Lst(value.type.element), value.ids)

@@ -98,6 +98,8 @@ class Objects:
             return self.call_function(static.fget, [Value(Const(holder))], {})
         if isinstance(static, types.FunctionType) and name not in getattr(holder, "__dict__", {}):
             self.converter.guard("static", type(holder), name, static)
+            if hasattr(holder, "__dict__"):
+                self.converter.guard("no item", vars(holder), name, None)
             return Value(Const(types.MethodType(static, holder)))
         found = getattr(holder, name, _MISSING)
         if found is _MISSING:

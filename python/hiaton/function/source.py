@@ -162,10 +162,23 @@ def _node_of(function, nodes_of=lambda file: file.nodes):
     if not any(_same(code, other) for other in file.codes.get(key, ())):
         raise ConversionError(f"{_gone(function)}: expected the text that runs; reload the module")
     nodes = nodes_of(file).get(key, ())
+    if len(nodes) > 1:
+        nodes = [node for node in nodes if isinstance(node, ast.Lambda) and _place_in_line(node.body) == _place_of_body(code)]
     if len(nodes) != 1:
         raise ConversionError(f"{place(function)}: expected one function on this line, found {len(nodes)}; "
                               "give each a line of its own")
     return nodes[0]
+
+
+def _place_in_line(node):
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _place_of_body(code):
+    """Where what the code of a lambda gives stands in the text."""
+    places = [place for place in code.co_positions() if None not in place and (place[0], place[2]) != (place[1], place[3])]
+    begins, ends = [(place[0], place[2]) for place in places], [(place[1], place[3]) for place in places]
+    return (*min(begins), *max(ends)) if places else None
 
 
 def is_generator(function):

@@ -326,6 +326,19 @@ def is_function(type_):
     return isinstance(type_, Func) or is_partial(type_) or isinstance(type_, Const) and callable(type_.value)
 
 
+def functions_kept_in(type_):
+    """The functions defined inside others that a value of the type keeps in a list or another value."""
+    if isinstance(type_, (Tup, Dct)):
+        inner = type_.items
+    elif isinstance(type_, Lst):
+        inner = (type_.element,)
+    elif isinstance(type_, Union):
+        inner = type_.sides
+    else:
+        return []
+    return [one for item in inner for one in ([item] if isinstance(item, Func) else functions_kept_in(item))]
+
+
 def side_for(union, type_):
     """Which side of the union holds values of the type; None: none does."""
     for index, side in enumerate(union.sides):

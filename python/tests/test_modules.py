@@ -1,0 +1,96 @@
+"""Modules as objects of Python: parameters that parts share, copies, pickles, and methods that are replaced."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import hiaton as hia
+from hiaton import nn, optim
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        self.first = nn.Linear(2, 2, bias=False)
+        self.second = self.first.weight
+
+    def __call__(self, x):
+        return hia.sum(self.first(x) @ self.second)
+
+
+class Once(Tied):
+    def __init__(self):
+        self.first = nn.Linear(2, 2, bias=False)
+
+    def __call__(self, x):
+        return hia.sum(self.first(x) @ self.first.weight)
+
+
+MAKERS = [lambda m: optim.SGD(m, 0.01), lambda m: optim.SGD(m, 0.01, momentum=0.9, clip=0.01), lambda m: optim.Adam(m, 0.1),
+          lambda m: optim.AdamW(m, 0.1), lambda m: optim.RMSProp(m, 0.1), lambda m: optim.Adagrad(m, 0.1)]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_parameter_of_two_paths_is_trained_as_one(make):
+    trained = []
+    for model in (Tied(), Once()):
+        model.first.weight.assign(hia.tensor([[1.0, 2.0], [3.0, -1.0]]))
+        optimizer, step = make(model), nn.value_and_grad(model, lambda m, x: m(x))
+        assert list(model.parameters()) == ["first.weight"]
+        for _ in range(5):
+            optimizer.update(step(model, hia.tensor([1.0, 2.0]))[1])
+        trained.append(model.first.weight.numpy().copy())
+    assert np.array_equal(*trained)
+
+
+def test_an_optimizer_takes_each_parameter_once():
+    weight = nn.Linear(2, 2).weight
+    with pytest.raises(ValueError, match="parameter 'b' is also 'a'; expected each once"):
+        optim.SGD({"a": weight, "b": weight}, 0.1)
+
+
+@pytest.mark.parametrize("come", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_copies_have_parameters_of_their_own(come):
+    model = Tied()
+    before = model.first.weight.numpy().copy()
+    other = come(model)
+    assert list(other.parameters()) == ["first.weight"] and other.first.weight is other.second
+    assert type(other.second) is nn.Parameter
+    x = hia.tensor([1.0, 2.0])
+    assert float(other(x)) == float(model(x))
+    optim.SGD(other, 0.1).update(nn.value_and_grad(other, lambda m, x: m(x))(other, x)[1])
+    assert np.array_equal(model.first.weight.numpy(), before) and not np.array_equal(other.first.weight.numpy(), before)
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        self.linear = nn.Linear(2, 2)
+
+    def __call__(self, x):
+        return hia.sum(x) * 2.0
+
+    def encode(self, x):
+        return hia.sum(x) * 2.0
+
+
+def test_methods_that_are_replaced_run(monkeypatch):
+    model, x = Layer(), hia.ones(2)
+    call, encode = hia.function(lambda x: model(x)), hia.function(lambda m, x: m.encode(x))
+    step = nn.value_and_grad(model, lambda m, x: m(x))
+    assert float(call(x)) == float(encode(model, x)) == float(step(model, x)[0]) == 4
+    monkeypatch.setattr(Layer, "__call__", lambda self, x: hia.sum(x) * 7.0)
+    assert float(call(x)) == float(step(model, x)[0]) == 14
+    monkeypatch.setattr(Layer, "encode", lambda self, x: hia.sum(x) * 7.0)
+    assert float(encode(model, x)) == 14
+    model.encode = lambda x: hia.sum(x) * 9.0
+    assert float(encode(model, x)) == 18
+
+
+def test_labels_that_are_numbers_of_numpy_are_tensors():
+    labels = np.array([2, 1])
+    table = nn.Embedding(3, 2)
+    step = nn.value_and_grad(table, lambda m, label, scale: hia.sum(m(label)) * scale)
+    loss, gradients = step(table, labels[0], np.float32(3.0))
+    assert float(loss) == pytest.approx(3 * float(hia.sum(table(2))))
+    assert np.asarray(gradients["weight"]).tolist() == [[0, 0], [0, 0], [3, 3]]
