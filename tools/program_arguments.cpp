@@ -98,6 +98,7 @@ Value ProgramArguments::value_of(const Argument& argument) {
     return is_string(argument.type) ? Value(text) : parse_value(argument.type, text);
   };
   if (!argument.text.starts_with('@')) return read(argument.text);
+  if (argument.text.starts_with("@@")) return read(std::string_view(argument.text).substr(1));
   std::string file = argument.text.substr(1);
   if (file == "-") {
     if (!reads_input_.empty())

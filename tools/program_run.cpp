@@ -109,7 +109,7 @@ void add_program_options(CLI::App& command, ProgramRun& run) {
   command.allow_extras();
   command.footer(fmt::format(
       "The parameters of the program's main are options too, written after FILE: --n=3, or --n=@FILE\n"
-      "where a file holds the value; @- is standard input.\n"
+      "where a file holds the value; @- is standard input, and @@ one @ that a string begins with.\n"
       "'hiaton {} FILE --help' lists them. All that follows a '--' belongs to the program.",
       command.get_name()));
 }

@@ -409,6 +409,7 @@ class BodyChecker {
   Vars emit_call(const FunctionHead& callee, const std::vector<Var>& arguments, Span span);
   void report_unknown_function(Symbol unknown, Span span);
   void report_attributes(const Expr& expr);
+  void report_wrong_count(const Expr& expr, const FunctionHead& callee);
   std::string hint_at_operation(Symbol function) const;
   Vars tuple(const Expr& expr, Wishes wishes);
   Vars conditional(const Expr& expr, Wishes wishes);

@@ -201,12 +201,13 @@ std::optional<BodyChecker::Resolved> BodyChecker::resolve_generic(const Expr& ex
   const std::span<const ExprId> arguments = list(expr.list);
   const bool fits = arguments.size() == generic.params.size();
   if (!fits || given.size() > generic.type_params.size()) {
-    report(expr.span, fits ? fmt::format("'{}' takes {}, found {}: {}", symbols_[generic.name],
-                                         count_of(generic.type_params.size(), "type"), given.size(),
-                                         functions_.signature(generic))
-                           : fmt::format("'{}' takes {}, found {}: {}", symbols_[generic.name],
-                                         count_of(generic.params.size(), "argument"), arguments.size(),
-                                         functions_.signature(generic)));
+    if (fits) {
+      report(expr.span, fmt::format("'{}' takes {}, found {}: {}", symbols_[generic.name],
+                                    count_of(generic.type_params.size(), "type"), given.size(),
+                                    functions_.signature(generic)));
+    } else {
+      report_wrong_count(expr, generic);
+    }
     for (ExprId argument : arguments) value(argument);
     return std::nullopt;
   }

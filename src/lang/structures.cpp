@@ -162,11 +162,7 @@ std::vector<Var> BodyChecker::call_arguments(const Expr& expr, const FunctionHea
   const std::span<const ExprId> arguments = list(expr.list);
   const std::string_view name = symbols_[callee.name];
   const bool right_count = arguments.size() == callee.params.size();
-  if (!right_count) {
-    report(expr.span,
-           fmt::format("'{}' takes {}, found {}: {}{}", name, count_of(callee.params.size(), "argument"),
-                       arguments.size(), functions_.signature(callee), hint_at_operation(callee.name)));
-  }
+  if (!right_count) report_wrong_count(expr, callee);
   std::vector<Var> checked;
   checked.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -193,6 +189,12 @@ Vars BodyChecker::emit_call(const FunctionHead& callee, const std::vector<Var>& 
     report(span, error.what());
     return unknown();
   }
+}
+
+void BodyChecker::report_wrong_count(const Expr& expr, const FunctionHead& callee) {
+  report(expr.span, fmt::format("'{}' takes {}, found {}: {}{}", symbols_[callee.name],
+                                count_of(callee.params.size(), "argument"), list(expr.list).size(),
+                                functions_.signature(callee), hint_at_operation(callee.name)));
 }
 
 void BodyChecker::report_attributes(const Expr& expr) {

@@ -168,7 +168,7 @@ std::string first_not_finite(std::span<const double> squares,
 
 std::string name_not_finite(double loss, std::span<const double> squares,
                             const std::vector<ParameterValues>& parameters) {
-  if (!std::isfinite(loss)) return fmt::format("the loss, {},", loss);
+  if (!std::isfinite(loss)) return fmt::format("the loss, {},", to_string(Value(loss)));
   return fmt::format("the gradient of '{}'", first_not_finite(squares, parameters));
 }
 

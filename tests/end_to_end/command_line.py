@@ -109,6 +109,11 @@ class Run(CommandLineTest):
         self.assertEqual(hiaton("run", file, f"--x=@{x}", "--k", f"@{k}").stdout, f"{elements // 2 + 7}.0\n")
         self.assertEqual(hiaton("run", file, "--k=1", "--", "--x=@-", input="[1,\n2]\n").stdout, "4.0\n")
 
+    def test_a_string_that_begins_with_an_at_is_given_with_two(self):
+        file = self.file("fn main(s: str) -> (str, i64) = (s, length(s))\n")
+        for given, length in (("@@x", 2), ("@@", 1), ("@@@", 2)):
+            self.assertEqual(hiaton("run", file, f"--s={given}").stdout, f'"{given[1:]}"\n{length}\n')
+
     def test_names_the_file_of_a_wrong_value(self):
         program = self.file("fn main(x: f64[n], k: i64) -> f64 = sum(x)\n")
         x = self.file("[1,\n 2, y]\n", "x.json")
