@@ -7,6 +7,7 @@ import pickle
 import types
 import warnings
 
+import numpy as np
 import pytest
 
 import hiaton as hia
@@ -269,3 +270,11 @@ def test_graph_functions_are_pickled_by_their_names():
 def test_gradients_are_of_functions_of_python():
     with pytest.raises(TypeError, match="expected a function or a method of Python, found .*; call it in a function of your own"):
         hia.grad(hia.sum)
+
+
+def test_numbers_of_numpy_in_objects_are_named():
+    graph = hia.function(value_of)
+    assert graph(Leaf(1.0)) == 1
+    with pytest.warns(hia.FallbackWarning, match="its arguments do not fit its graph: .*, float32; int.x. and float.x. make numbers of"):
+        for _ in range(4):
+            assert graph(Leaf(np.float32(2.0))) == 2

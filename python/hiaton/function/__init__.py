@@ -115,7 +115,7 @@ class GraphCallable(Conversions):
                 return function(*args, **named)
         if self._profile is not None and self._profile.calls_left > 0:
             return self._run_plain(args, named, values)
-        unfit, on_tape, known = None, _core.tapes_run(), self._graphs
+        unfit, missed, on_tape, known = None, None, _core.tapes_run(), self._graphs
         for graph in known:
             if not graph.guards.hold():
                 continue
@@ -128,6 +128,7 @@ class GraphCallable(Conversions):
                 made = graph.call_on_tape(given) if on_tape else graph.core.call(given)
             except _core.Miss as miss:
                 graph.note_miss(miss)
+                missed = graph.last_miss
                 if not miss.args[2]:
                     unfit = miss.args[0]
                 continue
@@ -141,12 +142,13 @@ class GraphCallable(Conversions):
         graph = None if unfit else self._new_graph(values, known)
         given = values if graph is None or graph.states is None else graph.states.read(values)
         if graph is None or given is None:
-            return self._run_unfit(unfit or "objects that the graph must know apart are one, "
-                                            "or it knows them otherwise", args, named)
+            return self._run_unfit(unfit or missed or "objects that the graph must know apart are one, or it knows them otherwise",
+                                   args, named)
         try:
             made = graph.call_on_tape(given) if on_tape else graph.core.call(given)
         except _core.Miss as miss:
-            return self._run_unfit(miss.args[0], args, named)
+            graph.note_miss(miss)
+            return self._run_unfit(graph.last_miss, args, named)
         except _core.Error as error:
             return self._after_fault(graph, error, args, named)
         if made is NotImplemented:

@@ -4,6 +4,8 @@ import collections
 import inspect
 import time
 
+import numpy
+
 from hiaton import _core
 from hiaton.function import log
 from hiaton.function.convert import Converter
@@ -89,7 +91,9 @@ class Graph:
     def note_miss(self, miss):
         """A call whose arguments it is not for."""
         self.misses += 1
-        self.last_miss = f"{miss.args[0]}, {type(miss.args[1]).__name__}"
+        found = type(miss.args[1])
+        advice = "; int(x) and float(x) make numbers of Python" if issubclass(found, numpy.generic) else ""
+        self.last_miss = f"{miss.args[0]}, {found.__name__}{advice}"
 
     def note_fault(self, error):
         """Gives why the call left the graph."""
