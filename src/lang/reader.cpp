@@ -233,6 +233,10 @@ std::string Reader::hint_at_sign(std::string_view what) const {
   if (at(Tok::Greater) && before == Tok::Assign)
     return "; '->' stands in arms and in functions without a name: fn(x) -> x + 1";
   if (at(Tok::Slash) && before == Tok::Slash) return "; '/' of integers rounds toward zero";
+  if ((at(Tok::Greater) || at(Tok::Less)) && before == next_->kind)
+    return "; bits are moved by bitwise_left_shift(x, n) and bitwise_right_shift(x, n)";
+  if (at(Tok::Colon) && before == Tok::RightParen && wants("after a parameter"))
+    return "; names in parentheses take no type: fn((a, b)) -> a + b";
   if (at(Tok::Bar) && wants("an expression")) return "; a function without a name is written fn(x) -> x + 1";
   if (at(Tok::Bar) && before == Tok::With) return "; the arms follow what is matched: match t A -> 1 B -> 2";
   if (at(Tok::Do) && wants("'..'")) return "; along a list goes fold(fn(sum, x) -> sum + x, 0, xs)";
