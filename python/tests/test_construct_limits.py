@@ -278,3 +278,21 @@ def test_numbers_of_numpy_in_objects_are_named():
     with pytest.warns(hia.FallbackWarning, match="its arguments do not fit its graph: .*, float32; int.x. and float.x. make numbers of"):
         for _ in range(4):
             assert graph(Leaf(np.float32(2.0))) == 2
+
+
+@dataclasses.dataclass
+class Counted:
+    left: "Counted | None" = None
+    right: "Counted | None" = None
+    size: int = 0
+
+
+def test_what_is_set_and_read_is_named():
+    def counted(tree):
+        if tree is None:
+            return 0
+        tree.size = 1 + counted(tree.left) + counted(tree.right)
+        return tree.size
+
+    with pytest.raises(hia.ConversionError, match="'size' of a 'Counted' is set, and read of objects that may be the same one; give its value back"):
+        hia.function(counted, strict=True)(Counted(Counted()))
