@@ -26,9 +26,14 @@ class Module:
     def parameters(self):
         """The parameters by their paths, as "encoder.weight". One that several paths lead to, as a matrix that two layers share,
         is there once, by the first of them."""
-        found = {}
-        _collect(self, "", found, set())
-        return found
+        return {path: part for path, part in _parts_of(self) if isinstance(part, Parameter)}
+
+    _saved = ()  # attributes that are tensors, and are saved beside the parameters
+
+    def _saved_tensors(self):
+        """Who has such an attribute, and its name, by path."""
+        return {f"{path}.{name}" if path else name: (part, name)
+                for path, part in _parts_of(self) if isinstance(part, Module) for name in part._saved}
 
     def update(self, values):
         """Gives parameters other values, by path."""
@@ -42,29 +47,34 @@ class Module:
             parameters[path].assign(value)
 
     def save(self, path):
-        """Writes the parameters as a safetensors file."""
-        parameters = self.parameters()
-        _core.save_parameters(os.fspath(path), list(parameters), list(parameters.values()))
+        """Writes the parameters as a safetensors file, with the means and variances that a BatchNorm has found."""
+        saved = self.parameters()
+        saved.update({place: Parameter(getattr(part, name)) for place, (part, name) in self._saved_tensors().items()})
+        _core.save_parameters(os.fspath(path), list(saved), list(saved.values()))
 
     def load(self, path):
-        """Reads the parameters from such a file."""
-        parameters = self.parameters()
-        values = _core.load_parameters(os.fspath(path), list(parameters), list(parameters.values()))
+        """Reads all of that from such a file."""
+        parameters, others = self.parameters(), self._saved_tensors()
+        declared = [*parameters.values(), *(Parameter(getattr(part, name)) for part, name in others.values())]
+        values = _core.load_parameters(os.fspath(path), [*parameters, *others], declared)
         for parameter, value in zip(parameters.values(), values):
             parameter.assign(value)
+        for (part, name), value in zip(others.values(), values[len(parameters):]):
+            setattr(part, name, value)
 
     def __call__(self, *args):
         hint = "; what other packages call 'forward' is __call__ here" if hasattr(self, "forward") else ""
         raise NotImplementedError(f"'{type(self).__name__}' has no __call__{hint}")
 
 
-def _collect(holder, path, found, seen):
+def _parts_of(holder, path="", seen=None):
+    """Pairs of a path and a module or parameter: the holder and all that belongs to it, each once."""
+    seen = set() if seen is None else seen
     if id(holder) in seen:
         return
     seen.add(id(holder))
-    if isinstance(holder, Parameter):
-        found[path] = holder
-        return
+    if isinstance(holder, (Module, Parameter)):
+        yield path, holder
     if isinstance(holder, Module):
         parts = vars(holder).items()
     elif isinstance(holder, (list, tuple)):
@@ -74,7 +84,7 @@ def _collect(holder, path, found, seen):
     else:
         return
     for name, part in parts:
-        _collect(part, f"{path}.{name}" if path else str(name), found, seen)
+        yield from _parts_of(part, f"{path}.{name}" if path else str(name), seen)
 
 
 _random = numpy.random.default_rng(1)
@@ -230,8 +240,10 @@ class BatchNorm(_Norm):
 
     While `training`, which it begins with, mean and variance are those of the n examples, and `mean` and `variance` move towards
     them by the part `momentum`: towards the variance of a sample, as if there were one element less. Otherwise these two are
-    taken, so that examples do not depend on each other. They are no parameters: `save` leaves them out.
+    taken, so that examples do not depend on each other. They are no parameters; `save` writes them with these.
     """
+
+    _saved = ("mean", "variance")
 
     def __init__(self, size, epsilon=1e-5, momentum=0.1, dtype=_core.f32):
         super().__init__(size, epsilon, dtype)

@@ -94,3 +94,21 @@ def test_labels_that_are_numbers_of_numpy_are_tensors():
     loss, gradients = step(table, labels[0], np.float32(3.0))
     assert float(loss) == pytest.approx(3 * float(hia.sum(table(2))))
     assert np.asarray(gradients["weight"]).tolist() == [[0, 0], [0, 0], [3, 3]]
+
+
+def test_what_a_batch_norm_has_found_is_saved(tmp_path):
+    def model():
+        return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm(4))
+
+    trained, loaded = model(), model()
+    x = hia.tensor(np.random.default_rng(1).normal(2, 3, (20, 3)).astype(np.float32))
+    for _ in range(5):
+        trained(x)
+    trained.save(tmp_path / "model.safetensors")
+    loaded.load(tmp_path / "model.safetensors")
+    trained.layers[1].training = loaded.layers[1].training = False
+    assert np.array_equal(trained(x).numpy(), loaded(x).numpy())
+    assert list(loaded.parameters()) == ["layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"]
+    with pytest.raises(hia.ProgramError, match=r"'layers.1.mean': expected f32\[4\], found none"):
+        nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4)).save(tmp_path / "other.safetensors")
+        model().load(tmp_path / "other.safetensors")
