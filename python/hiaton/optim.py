@@ -114,7 +114,11 @@ class Optimizer:
         elif self._parameters is None:
             self._core.update(gradients._core)
         else:
-            self._core.update(gradients._core, gradients.numbers_of(self._parameters))
+            numbers = gradients.numbers_of(self._parameters)
+            if max(numbers, default=-1) < 0 and gradients.are_of_others(self._parameters):
+                raise ValueError("expected gradients by parameters of the optimizer, found those by others: it changes the parameters "
+                                 "that the module had when it was made")
+            self._core.update(gradients._core, numbers)
 
     def save(self, path):
         """Writes its state, the number of its steps and its learning rate as a safetensors file. Beside the parameters that

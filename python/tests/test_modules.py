@@ -112,3 +112,15 @@ def test_what_a_batch_norm_has_found_is_saved(tmp_path):
     with pytest.raises(hia.ProgramError, match=r"'layers.1.mean': expected f32\[4\], found none"):
         nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4)).save(tmp_path / "other.safetensors")
         model().load(tmp_path / "other.safetensors")
+
+
+def test_an_optimizer_refuses_gradients_by_other_parameters():
+    model, other, x = Once(), Once(), hia.tensor([1.0, 2.0])
+    optimizer, step = optim.SGD(model, 0.1), nn.value_and_grad(other, lambda m, x: m(x))
+    with pytest.raises(ValueError, match="expected gradients by parameters of the optimizer, found those by others"):
+        optimizer.update(step(other, x)[1])
+    model.first = nn.Linear(2, 2, bias=False)
+    step = nn.value_and_grad(model, lambda m, x: m(x))
+    with pytest.raises(ValueError, match="it changes the parameters that the module had when it was made"):
+        optimizer.update(step(model, x)[1])
+    optim.SGD(model, 0.1).update(nn.value_and_grad(model, lambda m, x: hia.sum(x))(model, x)[1])  # by which nothing is to change

@@ -37,6 +37,10 @@ class Gradients(programs.Gradients):
         """Which gradient of the graph is that of each parameter; -1: none."""
         return [self._numbers.get(id(parameter), -1) for parameter in parameters]
 
+    def are_of_others(self, parameters):
+        """Whether the module has none of the parameters."""
+        return not {*map(id, parameters)} & {*map(id, self._parameters.values())}
+
     def __getitem__(self, path):
         number = self._numbers.get(id(self._parameters[path]), -1)
         if number < 0:
