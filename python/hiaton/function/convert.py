@@ -94,6 +94,8 @@ class Converter(Instances):
         self.missing = set()        # the keys of places that held nothing
         self.roots = set()          # the numbers of arguments whose attributes may be set
         self.stateful = set()       # the code of functions that read or set a place
+        self.user_place = ""        # what is read of the text of the user: file and line
+        self.called_from = {}       # by key of an instance: the place of the first call
         self.in_order = set()       # comprehensions whose elements set something, by identity of their trees
         self.writing = set()        # branches with a side that sets a place
         self.read_anywhere = set()  # fields that are read of objects of which only the class is known
@@ -294,6 +296,7 @@ class Converter(Instances):
                 ids = frame.default(known).ids
             return list(ids) or [frame.constant(0, "i64")]
 
+        before, self.user_place = self.user_place, self.called_from[instance.key]
         try:
             self.builder.define(instance.number, body)
         except Incomplete:
@@ -301,6 +304,8 @@ class Converter(Instances):
         except _core.ProgramError as error:
             with contextlib.suppress(Incomplete):
                 self.refuse(f"{place(self.function)}: '{instance.name}': {error}; let Python run this function")
+        finally:
+            self.user_place = before
 
     # Types in the graph.
 

@@ -66,6 +66,8 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
     def node(self, node):
         self._node = node
         if self.where is not None:
+            if self.where.file != prelude.__file__ and hasattr(node, "lineno"):
+                self.converter.user_place = f"{self.where.file}:{node.lineno}"
             spans = self.converter.spans
             span = spans[node] if node in spans else self.converter.span_of(self.where.file, node)
             if span is not None:
@@ -76,7 +78,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         node = node if node is not None and hasattr(node, "lineno") else self.node
         line = f":{node.lineno}" if node is not None else ""
         file = self.where.file if self.where else "?"
-        message = f"{file}{line}: {message}"
+        message = f"{self.converter.user_place if file == prelude.__file__ else file + line}: {message}"
         if self.converter.leaves(message) or self.converter.is_first_look(self.key, message):
             self._assume(self.constant(False, "bool"), message)
             raise Unreached

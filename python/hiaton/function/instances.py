@@ -58,6 +58,7 @@ class Instances:
         like = (*key, tuple(map(of_any_size, types)))
         types = self._with_open_sizes(like, types)
         key = (*key, types)
+        self.called_from.setdefault(key, self.user_place)
         if key in self.instances:
             return self.instances[key]
         self.counts[key[:2]] += 1
