@@ -105,7 +105,7 @@ class MeasureWork : public ValueWork {
   void compute(net::ByteReader& things, net::ByteWriter& results) override {
     for (const double number : measure(read_from(things))) results.number(number);
   }
-  void take_part() override { measure({}); }
+  void take_part() override { measure(no_examples()); }
   void take(const net::Range& /*range*/, net::ByteReader& results) override {
     while (results.left() > 0) numbers_.push_back(results.number<double>());
   }
@@ -126,9 +126,7 @@ class MeasureWork : public ValueWork {
   static std::string show_mean(const train::Metric& metric) {
     return metric.is_share ? fmt::format("{:.2f}%", 100 * metric.mean) : fmt::format("{:.4f}", metric.mean);
   }
-  std::vector<double> measure(std::vector<train::Example> examples) {
-    return trainer().measure(train::ExampleList(trainer().model(), std::move(examples)));
-  }
+  std::vector<double> measure(const train::ExampleList& examples) { return trainer().measure(examples); }
   void add(const std::vector<double>& numbers) {
     numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
   }

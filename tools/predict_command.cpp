@@ -116,7 +116,7 @@ class PredictValuesWork : public ValueWork {
     const LineWire wire(program().results());
     for (const std::vector<Value>& values : predict(read_from(things))) wire.write(values, results);
   }
-  void take_part() override { predict({}); }
+  void take_part() override { predict(no_examples()); }
   void take(const net::Range& range, net::ByteReader& results) override {
     const LineWire wire(program().results());
     std::vector<std::vector<Value>> predictions;
@@ -127,10 +127,8 @@ class PredictValuesWork : public ValueWork {
  private:
   const Program& program() const { return trainer().model().predict_program(); }
 
-  std::vector<std::vector<Value>> predict(std::span<const train::Example> examples) {
-    std::vector<std::vector<Value>> arguments;
-    for (const train::Example& example : examples) arguments.push_back(example.arguments);
-    return trainer().predict(arguments);
+  std::vector<std::vector<Value>> predict(const train::ExampleList& examples) {
+    return trainer().predict(examples);
   }
 
   /// A line each.

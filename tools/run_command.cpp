@@ -162,6 +162,7 @@ std::string hash_of(const PreparedRun& prepared, const RunOptions& run, bool is_
     all += fmt::format("{}={} ", name, fmt::join(processes, "+"));
   if (run.place_parameters) all += fmt::format("auto={} ", run.max_bytes);
   all += fmt::format("{} {} {}", run.batching, run.parallel_iterations, static_cast<int>(run.executor));
+  all += fmt::format(" {}", static_cast<int>(prepared.program.overflow()));
   if (is_traced) all += " traced";
   return net::hash_of(std::as_bytes(std::span(all)));
 }

@@ -43,25 +43,35 @@ void ValueWork::read_examples() {
   }
 }
 
-std::vector<train::Example> ValueWork::examples_of(const net::Range& range) const {
+train::ExampleList ValueWork::examples_of(const net::Range& range) const {
   std::vector<train::Example> examples;
-  for (const uint32_t index : std::span(chosen_).subspan(range.begin, range.count))
+  std::vector<std::string> places;
+  for (const uint32_t index : std::span(chosen_).subspan(range.begin, range.count)) {
     examples.push_back({examples_->arguments(index)});
-  return examples;
+    places.push_back(examples_->place_of(index));
+  }
+  return {trainer().model(), std::move(examples), std::move(places)};
 }
 
 void ValueWork::write(const net::Range& range, net::ByteWriter& things) {
   things.compact(range.count);
-  for (const train::Example& example : examples_of(range)) wire_->write(example.arguments, things);
+  for (const uint32_t index : std::span(chosen_).subspan(range.begin, range.count)) {
+    wire_->write(examples_->arguments(index), things);
+    things.text(examples_->place_of(index));
+  }
 }
 
-std::vector<train::Example> ValueWork::read_from(net::ByteReader& things) const {
+train::ExampleList ValueWork::read_from(net::ByteReader& things) const {
   const uint64_t count = things.compact();
   if (count > kMostAtOnce)
     things.fail(fmt::format("expected at most {} examples, found {}", kMostAtOnce, count));
   std::vector<train::Example> examples;
-  for (uint64_t i = 0; i < count; ++i) examples.push_back({wire_->read(things)});
-  return examples;
+  std::vector<std::string> places;
+  for (uint64_t i = 0; i < count; ++i) {
+    examples.push_back({wire_->read(things)});
+    places.push_back(things.text());
+  }
+  return {trainer().model(), std::move(examples), std::move(places)};
 }
 
 }  // namespace hiaton::cli

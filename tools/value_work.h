@@ -41,10 +41,11 @@ class ValueWork : public ModelWork {
 
   train::ModelTrainer& trainer() final { return model_->trainer; }
   const train::ModelTrainer& trainer() const { return model_->trainer; }
-  std::vector<train::Example> examples_of(const net::Range& range) const;
+  train::ExampleList examples_of(const net::Range& range) const;
   std::size_t size() const final { return chosen_.size(); }
   /// As many as LineWire finds.
-  std::vector<train::Example> read_from(net::ByteReader& things) const;
+  train::ExampleList read_from(net::ByteReader& things) const;
+  train::ExampleList no_examples() const { return {trainer().model(), {}}; }
 
  private:
   void load_model() final;

@@ -248,6 +248,7 @@ class ModuleBuilder {
   void build(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
 
   ir::Module module_;
+  bool is_finished_ = false;
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> parameter_names_;
   std::unordered_map<std::string, FunctionRef> helpers_;  ///< by name and types

@@ -60,7 +60,8 @@ class DataSet {
 /// Examples in memory.
 class ExampleList final : public DataSet {
  public:
-  ExampleList(const Model& model, std::vector<Example> examples);
+  /// `places`: what messages call each example, where it is more than a line of a file.
+  ExampleList(const Model& model, std::vector<Example> examples, std::vector<std::string> places = {});
 
   std::size_t size() const override { return examples_.size(); }
   std::vector<Value> arguments(std::size_t index) const override { return examples_[index].arguments; }
@@ -70,6 +71,7 @@ class ExampleList final : public DataSet {
 
  private:
   std::vector<Example> examples_;
+  std::vector<std::string> places_;
   std::vector<EntryParameter> parameters_;
 };
 

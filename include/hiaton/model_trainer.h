@@ -73,6 +73,8 @@ class ModelTrainer {
   std::vector<Value> predict(std::initializer_list<Value> example);
   /// The same for each of many, in batches.
   std::vector<std::vector<Value>> predict(std::span<const std::vector<Value>> examples);
+  /// The same for examples of a data set, which begin with what `predict` takes: errors name their places.
+  std::vector<std::vector<Value>> predict(const ExampleList& examples);
   /// What `predict` says of each tree.
   std::vector<Prediction> predict(const TreeData& trees);
 

@@ -146,12 +146,14 @@ std::string ModuleBuilder::unused_name(const std::string& wish) const {
 }
 
 ir::Module ModuleBuilder::finish() {
+  if (is_finished_) throw ProgramError("the module is finished");
   for (std::size_t i = 0; i < module_.functions.size(); ++i) {
     const ir::Function& function = module_.functions[i];
     if (!function.body.valid() && module_.gradient_request(ir::FunctionId(i)) == nullptr)
       throw ProgramError(fmt::format("function '{}' is declared but not defined", function.name));
   }
   ir::verify(module_);
+  is_finished_ = true;
   return std::move(module_);
 }
 

@@ -54,8 +54,11 @@ std::string difference(const Identity& first, const Identity& other) {
     return fmt::format(" computes with {} instructions, process 0 with {}", other.instructions,
                        first.instructions);
   }
-  if (other.program != first.program)
-    return fmt::format(" has {}, process 0 {}", other.program, first.program);
+  if (other.program != first.program) {
+    const auto shown = [](const std::string& program) { return program.empty() ? "no program" : program; };
+    return fmt::format(" has {}, process 0 {}; expected the same program, arguments and options in all",
+                       shown(other.program), shown(first.program));
+  }
   return {};
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <exception>
 #include <utility>
 
@@ -114,6 +116,7 @@ Processes join(const JoinOptions& options) {
 }
 
 void run_in_threads(int count, const std::function<void(Processes&)>& act, const JoinOptions& options) {
+  if (count < 1) throw ProgramError(fmt::format("expected one process or more, found {}", count));
   work_in_threads(count, options_of(options), [&] {
     return std::make_unique<ThreadWork>(hash_of_program(options), [&act](Transport& transport) {
       Processes processes(std::make_unique<Processes::Parts>(transport));

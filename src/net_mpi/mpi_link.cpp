@@ -12,10 +12,14 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <random>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -45,6 +49,8 @@ constexpr int kPacketTag = 0;
 constexpr int kSharedTag = 1;
 /// Most bytes of packets in shared memory; more go by MPI.
 constexpr std::size_t kSharedBytes = std::size_t{256} << 20;
+/// How long all processes may take to join.
+constexpr std::chrono::minutes kLongestStart(2);
 /// How long the launcher gets to end this process, when it is asked to end all.
 constexpr std::chrono::seconds kEndByLauncher(1);
 
@@ -119,11 +125,31 @@ void send_at_once() {
   closedir(files);
 }
 
+/// Ends this process where MPI waits too long for the others at the start: one has ended before it came so
+/// far, and not every launcher ends the others then.
+class StartWatch {
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any never_;
+  std::jthread thread_{[this](const std::stop_token& is_over) {
+    std::unique_lock lock(mutex_);
+    never_.wait_for(lock, is_over, kLongestStart, [] { return false; });
+    if (is_over.stop_requested()) return;
+    std::fputs(
+        "error: not all processes of the launcher have joined within two minutes: one has ended before\n",
+        stderr);
+    std::_Exit(1);
+  }};
+};
+
 class MpiLink : public Link {
  public:
   MpiLink() {
     int provided = 0;
-    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+    {
+      const StartWatch watch;
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+    }
     if (provided < MPI_THREAD_SERIALIZED) {
       MPI_Finalize();
       throw LinkError(-1, "expected an MPI that threads may call in turn, found one without threads");

@@ -24,10 +24,13 @@ std::string place_of_line(uint32_t line) {
   return fmt::format("the example in line {} of the data", line);
 }
 
-ExampleList::ExampleList(const Model& model, std::vector<Example> examples)
-    : examples_(std::move(examples)), parameters_(example_parameters(model.loss_program())) {}
+ExampleList::ExampleList(const Model& model, std::vector<Example> examples, std::vector<std::string> places)
+    : examples_(std::move(examples)),
+      places_(std::move(places)),
+      parameters_(example_parameters(model.loss_program())) {}
 
 std::string ExampleList::place_of(std::size_t index) const {
+  if (index < places_.size()) return places_[index];
   const uint32_t line = examples_[index].line;
   return line > 0 ? place_of_line(line) : fmt::format("example {}", index);
 }

@@ -1,5 +1,8 @@
 #include "hiaton/model_trainer.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -38,6 +41,15 @@ struct ModelTrainer::Parts {
   BatchRunner runner;
   Optimizer optimizer;
   std::vector<Gradient> gradients;
+
+  std::vector<std::vector<Value>> predict(const Batch& examples) {
+    std::vector<std::vector<Value>> predictions(examples.size());
+    runner.together([&] {
+      runner.run(runner.model().predict_program(), examples,
+                 [&](std::size_t i, std::vector<Value> results) { predictions[i] = std::move(results); });
+    });
+    return predictions;
+  }
 };
 
 ModelTrainer::ModelTrainer(Model model, const OptimizerSettings& optimizer, uint64_t seed, RunOptions run) {
@@ -52,6 +64,8 @@ ModelTrainer::~ModelTrainer() = default;
 
 double ModelTrainer::step(std::span<const std::vector<Value>> examples, double learning_rate) {
   if (examples.empty()) throw ProgramError("expected examples to learn from, found none");
+  if (!(learning_rate >= 0) || !std::isfinite(learning_rate))
+    throw ProgramError(fmt::format("learning rate: expected 0 or more, found {}", learning_rate));
   Parts& parts = *parts_;
   const double scale = 1.0 / static_cast<double>(examples.size());
   double loss = 0;
@@ -95,13 +109,12 @@ std::vector<Value> ModelTrainer::predict(std::initializer_list<Value> example) {
 }
 
 std::vector<std::vector<Value>> ModelTrainer::predict(std::span<const std::vector<Value>> examples) {
-  std::vector<std::vector<Value>> predictions(examples.size());
-  BatchRunner& runner = parts_->runner;
-  runner.together([&] {
-    runner.run(model().predict_program(), ArgumentBatch(examples),
-               [&](std::size_t i, std::vector<Value> results) { predictions[i] = std::move(results); });
-  });
-  return predictions;
+  return parts_->predict(ArgumentBatch(examples));
+}
+
+std::vector<std::vector<Value>> ModelTrainer::predict(const ExampleList& examples) {
+  const std::vector<uint32_t> all = indices_of(examples);
+  return parts_->predict(ExampleBatch(examples, all, std::nullopt));
 }
 
 std::vector<Prediction> ModelTrainer::predict(const TreeData& trees) {

@@ -172,6 +172,11 @@ class AnyData(CommandLineTest):
         wrong = self.file("".join(lines(3)) + '{"t": ["Node", "If", []], "label": 7}\n', "wrong.jsonl")
         self.assert_fails(hiaton("train", self.model, "--data", wrong, "--out", str(self.root / "none")), 1,
                           "index out of range", "for the example in line 4 of the data")
+        self.train("many", "--epochs=1")
+        far = self.file("\n" + "".join(lines(3)) * 50 + '{"t": ["Node", "If", []], "label": 7}\n', "far.jsonl")
+        for processes in ([], ["--processes=3"]):
+            self.assert_fails(hiaton("eval", str(self.root / "many"), "--data", far, *processes), 1,
+                              "for the example in line 152 of the data")
         self.assert_fails(hiaton("train", self.model, "--data", self.data, "--dev=0%"), 1,
                           "--dev: expected a file, or a share above 0% and below 100% such as 10%, found '0%'")
         self.assert_fails(hiaton("train", self.model, "--data", self.data, "--dev=0.1"), 1,

@@ -144,6 +144,17 @@ class Launched(LaunchedTest):
             self.assertEqual(done.stdout, "")
             self.assertRegex(done.stderr, r"error: process 1 \(.*\) has the model \w+, process 0 the model \w+")
 
+    def test_other_arguments_and_options_are_refused(self):
+        for other in (["--n=11"], ["--n=10", "--overflow=trap"]):
+            for mpi in self.each_mpi():
+                fib = [HIATON, "run", "examples/fib.hia"]
+                command = [*LAUNCHERS[mpi], "-n", "1", *fib, "--n=10", ":", "-n", "1", *fib, *other]
+                done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, text=True, capture_output=True,
+                                      stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertEqual(done.stdout, "")
+                self.assertIn("; expected the same program, arguments and options in all", done.stderr)
+
     def test_one_trace_holds_the_processes_of_hosts(self):
         for mpi, environment in self.each_launcher_of_the_command():
             file = f"{self.directory.name}/{mpi}.json"

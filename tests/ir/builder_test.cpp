@@ -423,6 +423,8 @@ TEST(BuilderErrors, Definitions) {
   EXPECT_EQ(error_of([&] { builder.finish(); }), "function 'g' is declared but not defined");
   builder.define(g, same);
   EXPECT_EQ(error_of([&] { builder.define(g, same); }), "function 'g' is defined twice");
+  EXPECT_EQ(builder.finish().functions.size(), 1u);
+  EXPECT_EQ(error_of([&] { builder.finish(); }), "the module is finished");
 }
 
 TEST(Builder, WhatIsAttemptedLeavesNothing) {

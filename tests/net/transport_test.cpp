@@ -262,7 +262,9 @@ TEST(Handshake, RefusesAnotherVersionProgramOrInstructionSetByName) {
   EXPECT_EQ(refusal_of({"0.1.0", "avx512", "q.hia 1234", ""}),
             "process 1 (node1) computes with avx512 instructions, process 0 with avx2");
   EXPECT_EQ(refusal_of({"0.1.0", "avx2", "r.hia 99", ""}),
-            "process 1 (node1) has r.hia 99, process 0 q.hia 1234");
+            "process 1 (node1) has r.hia 99, process 0 q.hia 1234; expected the same program, arguments and "
+            "options in "
+            "all");
   EXPECT_EQ(refusal_of({"0.1.0", "avx2", "", "cannot read 'q.hia'"}),
             "process 1 (node1): cannot read 'q.hia'");
 }

@@ -67,6 +67,11 @@ TEST(ModelTrainer, KeepsItsParametersWhereItCannotGoOn) {
                 trainer.step(examples({{1, std::numeric_limits<float>::infinity()}}));
               }),
               HasSubstr("training diverged: the loss, inf, is not finite"));
+  for (const double rate : {-1.0, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THAT(error_of<ProgramError>([&] {
+                  trainer.step(examples({{1, 2}}), rate);
+                }),
+                HasSubstr("learning rate: expected 0 or more, found"));
   EXPECT_EQ(weight(trainer), 1);
   trainer.step(examples({{1, 2}}));
   EXPECT_GT(weight(trainer), 1) << "the sums of the runs that failed count no more";
