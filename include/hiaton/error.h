@@ -56,8 +56,8 @@ enum class Fault : uint8_t {
   Shape,        ///< dimensions that only the run knows do not go together
   Index,        ///< a row or class number out of range
   Rate,         ///< a rate of dropout outside of 0 to 1
-  Size,    ///< a tensor is asked for that has less than nothing along a dimension, or more than memory holds
-  NoRows,  ///< only a row could tell the size of what is computed from it
+  Size,         ///< a tensor is asked for that has less than nothing along a dimension, or too much
+  NoRows,       ///< only a row could tell the size of what is computed from it
   Assumption,   ///< a condition that the program takes for granted does not hold
   MaxFrames,    ///< budget: too many live frames
   MaxBytes,     ///< budget: frames hold too many bytes
