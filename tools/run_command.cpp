@@ -115,6 +115,7 @@ int run_program(RunCommand& command, const PreparedRun& prepared) {
 /// The same in one process, with its timeline in a file where that is wanted.
 int run_alone(RunCommand& command, const PreparedRun& prepared) {
   if (command.trace_file.empty()) return run_program(command, prepared);
+  require_writable(command.trace_file);
   Trace trace(command.trace);
   command.program.run.trace = &trace;
   try {
@@ -221,7 +222,6 @@ int run_in_processes(RunCommand& command, const PreparedRun& prepared) {
         "--trace: expected --executor=production or flow, which have workers, found another one");
   if (!command.trace_file.empty() && is_on_demand)
     throw UsageError("--trace: expected --evaluation=data, found demand");
-  if (!command.trace_file.empty()) require_writable(command.trace_file);
   if (!is_shared) return run_alone(command, prepared);
   if (executor == Executor::Reference) return run_split(command, prepared);
   if (executor != Executor::Production)

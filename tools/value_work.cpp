@@ -55,9 +55,10 @@ train::ExampleList ValueWork::examples_of(const net::Range& range) const {
 
 void ValueWork::write(const net::Range& range, net::ByteWriter& things) {
   things.compact(range.count);
-  for (const uint32_t index : std::span(chosen_).subspan(range.begin, range.count)) {
-    wire_->write(examples_->arguments(index), things);
-    things.text(examples_->place_of(index));
+  const train::ExampleList examples = examples_of(range);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    wire_->write(examples.arguments(i), things);
+    things.text(examples.place_of(i));
   }
 }
 

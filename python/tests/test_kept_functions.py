@@ -86,7 +86,7 @@ def test_the_message_tells_how_to_keep_a_value():
     graph = hia.function(of_while, strict=True)
     with pytest.raises(hia.ConversionError, match="'i' gets another value while 'kept' keeps a function that reads it; .* i=i"):
         graph(3)
-    with pytest.raises(hia.ConversionError, match="a function that reads 'i' is kept, and 'i' gets another value in the next turn"):
+    with pytest.raises(hia.ConversionError, match="'i' gets another value in the next turn, and a function that reads it is kept"):
         hia.function(of_comprehension, strict=True)(3)
 
 

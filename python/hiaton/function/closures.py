@@ -88,24 +88,28 @@ class Closures:
             self.refuse(f"'{name}' stands for several functions, and is read by one of them; give each a name")
         return value
 
+    def _names_kept_by(self, type_):
+        """The names of this function that are read by functions which a value of the type keeps, in a list for example."""
+        kept = [one for one in functions_kept_in(type_) if one.scope.key == self.where.key]
+        return set().union(*(needed_names(one.scope, one.node)[0] for one in kept))
+
     def _refuse_kept_readers(self, name):
-        """Functions that read the name and are not values of names themselves, but in a list, for example, hold what it was."""
+        """A name gets another value: functions that something keeps hold the one before."""
         if name not in read_anywhere(self.where.tree):
             return
         for other, held in self.env.items():
-            kept = functions_kept_in(held.type)
-            if any(one.scope.key == self.where.key and name in needed_names(one.scope, one.node)[0] for one in kept):
-                self.refuse(f"'{name}' gets another value while '{other}' keeps a function that reads it; let the function take it as a "
-                            f"default, {name}={name}, where it is to keep the value that it has there")
+            if name in self._names_kept_by(held.type):
+                self._refuse_to_keep(name, f"while '{other}' keeps a function that reads it")
 
     def refuse_readers(self, names, value):
         """Of what a comprehension makes: its functions read the last values of the names that it sets."""
-        kept = functions_kept_in(Lst(value.type))
-        found = {name for one in kept if one.scope.key == self.where.key for name in needed_names(one.scope, one.node)[0]} & names
+        found = names & self._names_kept_by(Lst(value.type))
         if found:
-            name = min(found)
-            self.refuse(f"a function that reads '{name}' is kept, and '{name}' gets another value in the next turn; let the function "
-                        f"take it as a default, {name}={name}, where it is to keep the value that it has there")
+            self._refuse_to_keep(min(found), "in the next turn, and a function that reads it is kept")
+
+    def _refuse_to_keep(self, name, when):
+        self.refuse(f"'{name}' gets another value {when}; let the function take it as a default, {name}={name}, where it is to keep "
+                    "the value that it has there")
 
     def handed_on(self, value):
         """The value for another function: what a function defined here reads, it has read."""

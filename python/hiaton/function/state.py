@@ -101,7 +101,8 @@ class State:
             self.converter.changed = True
             self.fail()
         if code in self.converter.stateful:
-            for cls, name in self.converter.no_logs:
+            if self.converter.no_logs and not self.converter.places:
+                cls, name = min(self.converter.no_logs, key=str)
                 self._refuse_to_set(Place(name, cls), None)
             self.refuse(f"'{what}' cannot be used in a function that is defined inside, "
                         "where the graph writes down what is printed and "
