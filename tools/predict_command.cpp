@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 
+#include "choices.h"
 #include "commands.h"
 #include "hiaton/error.h"
 #include "output.h"
@@ -171,8 +172,12 @@ Command add_predict_command(CLI::App& app) {
       ->type_name("FILE")
       ->default_str("-");
   options->add_option("--generate", command->generate, "Predict N generated trees instead, as in training")
+      ->check(any_number<uint64_t>())
       ->type_name("N");
-  options->add_option("--data-seed", command->seed, "Which ones")->type_name("N")->default_str("0");
+  options->add_option("--data-seed", command->seed, "Which ones")
+      ->check(any_number<uint64_t>())
+      ->type_name("N")
+      ->default_str("0");
   options->add_flag("--json", command->json,
                     "JSON, one line an example; of trees an object with all probabilities");
   command->execution.add_to(*options);

@@ -102,6 +102,7 @@ void add_program_options(CLI::App& command, ProgramRun& run) {
       ->type_name("PATH")
       ->group("Execution");
   command.add_option("--seed", run.seed, "Where the parameters of the program begin, without --checkpoint")
+      ->check(any_number<uint64_t>())
       ->type_name("N")
       ->default_str("0")
       ->group("Execution");

@@ -16,10 +16,12 @@ constexpr const char* kTraining = "Training";
 template <typename Member>
 CLI::Option* TrainingOptions::add(CLI::App& command, const std::string& name, const Member& member,
                                   const std::string& description) {
+  using Number = std::remove_cvref_t<decltype(member(given_))>;
   CLI::Option* option = command.add_option(name, member(given_), description)
                             ->type_name("N")
                             ->capture_default_str()
                             ->group(kTraining);
+  if constexpr (std::is_arithmetic_v<Number>) option->check(any_number<Number>());
   overrides_.push_back({option, [member](const Settings& from, Settings& to) {
                           Settings copy = from;
                           member(to) = member(copy);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 
+#include "choices.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "train/random_stream.h"
@@ -54,8 +55,11 @@ void add_files(CLI::App& command, TrainingData& data, DataOptions& added) {
 void add_generator(CLI::App& command, ListOpsData& data, DataOptions& added) {
   constexpr const char* kGroup = "Generated ListOps expressions";
   const auto add = [&](const std::string& name, auto& value, const std::string& description) {
-    added.listops.push_back(
-        command.add_option(name, value, description)->type_name("N")->capture_default_str()->group(kGroup));
+    added.listops.push_back(command.add_option(name, value, description)
+                                ->check(any_number<std::remove_cvref_t<decltype(value)>>())
+                                ->type_name("N")
+                                ->capture_default_str()
+                                ->group(kGroup));
   };
   add("--train-trees", data.train_count, "How many to learn from");
   add("--dev-trees", data.dev_count, "How many to evaluate");

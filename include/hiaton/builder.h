@@ -276,23 +276,27 @@ Var operator>=(Var a, Var b);
 /// A C++ number beside a Var becomes a constant of the Var's type. Throws ProgramError where it does not fit.
 Var constant_like(Var like, double number);
 Var constant_like(Var like, int64_t number);
+Var constant_like(Var like, uint64_t number);
+
+/// The number as one of the types that constants are made of.
+template <class Number>
+auto widest(Number number) {
+  if constexpr (std::is_floating_point_v<Number>)
+    return static_cast<double>(number);
+  else if constexpr (std::is_signed_v<Number>)
+    return static_cast<int64_t>(number);
+  else
+    return static_cast<uint64_t>(number);
+}
 
 #define HIATON_MIXED_OPERATOR(symbol)                                          \
   template <class Number>                                                      \
   requires std::is_arithmetic_v<Number> Var operator symbol(Var a, Number b) { \
-    if constexpr (std::is_floating_point_v<Number>) {                          \
-      return a symbol constant_like(a, static_cast<double>(b));                \
-    } else {                                                                   \
-      return a symbol constant_like(a, static_cast<int64_t>(b));               \
-    }                                                                          \
+    return a symbol constant_like(a, widest(b));                               \
   }                                                                            \
   template <class Number>                                                      \
   requires std::is_arithmetic_v<Number> Var operator symbol(Number a, Var b) { \
-    if constexpr (std::is_floating_point_v<Number>) {                          \
-      return constant_like(b, static_cast<double>(a)) symbol b;                \
-    } else {                                                                   \
-      return constant_like(b, static_cast<int64_t>(a)) symbol b;               \
-    }                                                                          \
+    return constant_like(b, widest(a)) symbol b;                               \
   }
 HIATON_MIXED_OPERATOR(+)
 HIATON_MIXED_OPERATOR(-)

@@ -96,6 +96,7 @@ class Program {
   friend class Model;
   static Program from_verified(ir::Module module, const CompileOptions& options);
   Program(std::optional<ir::Module> module, graph::Graph graph, const CompileOptions& options);
+  void require_not_moved() const;
   class OnDemand;
   class Opened;
 

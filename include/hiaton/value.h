@@ -146,17 +146,20 @@ class Value {
     if (kind_ != Kind::Scalar || dtype_ != ScalarTraits<T>::dtype) refuse_as(ScalarTraits<T>::dtype);
     return get<T>(slot_);
   }
-  /// One more reference to the tensor.
+  /// One more reference to the tensor. Throws ProgramError where this is none.
   Tensor tensor() const {
+    if (kind_ != Kind::Tensor) refuse_as("a tensor");
     slot_.tensor->references.fetch_add(1, std::memory_order_relaxed);
     return Tensor::adopt(slot_.tensor);
   }
-  /// One more reference to the data value.
+  /// One more reference to the data value. Throws ProgramError where this is none.
   Data data() const {
+    if (kind_ != Kind::Data) refuse_as("a data value");
     Data::retain(slot_.data);
     return Data::adopt(slot_.data);
   }
-  /// The text of a string in UTF-8; of a value of the type "str".
+  /// The text of a string in UTF-8. Throws ProgramError where this is no value of the type "str", as far as
+  /// values know their types: a data value with a single field, a tensor of i32, can be taken for one.
   std::string string() const;
   /// Gives up what it refers to without letting go: the caller owns the reference.
   Slot detach() {
@@ -175,6 +178,7 @@ class Value {
  private:
   [[noreturn]] static void refuse_nothing();
   [[noreturn]] void refuse_as(DType asked) const;
+  [[noreturn]] void refuse_as(std::string_view asked) const;
   void retain() const {
     if (kind_ == Kind::Tensor) slot_.tensor->references.fetch_add(1, std::memory_order_relaxed);
     if (kind_ == Kind::Data) Data::retain(slot_.data);

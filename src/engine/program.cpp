@@ -100,7 +100,12 @@ Program Program::from_graph(graph::Graph graph, const CompileOptions& options) {
   return Program(std::nullopt, std::move(graph), options);
 }
 
+void Program::require_not_moved() const {
+  if (plans_ == nullptr) throw ProgramError("expected a program, found a Program that was moved from");
+}
+
 RunResult Program::run(std::span<const Value> arguments, RunOptions options) const {
+  require_not_moved();
   options.overflow = overflow_;
   if (options.evaluation == Evaluation::DemandDriven)
     return exec::run_on_demand(on_demand_->of(*this), arguments, options);
@@ -115,6 +120,7 @@ std::vector<std::vector<Value>> Program::run_all(std::span<const std::vector<Val
 }
 
 void Program::run_all(Examples& examples, RunOptions options) const {
+  require_not_moved();
   options.overflow = overflow_;
   if (options.evaluation == Evaluation::DemandDriven)
     return exec::run_all_on_demand(on_demand_->of(*this), examples, options);
@@ -122,6 +128,7 @@ void Program::run_all(Examples& examples, RunOptions options) const {
 }
 
 OpenRun Program::open(std::span<const Value> arguments, RunOptions options) const {
+  require_not_moved();
   OpenRun run(opened_->of(*this), std::move(options));
   for (std::size_t i = 0; i < arguments.size(); ++i) run.feed(i, arguments[i]);
   return run;

@@ -121,5 +121,8 @@ Var constant_like(Var like, double number) {
 Var constant_like(Var like, int64_t number) {
   return number_like(like, number);
 }
+Var constant_like(Var like, uint64_t number) {
+  return number_like(like, number);
+}
 
 }  // namespace hiaton

@@ -239,7 +239,11 @@ void Transport::take_control(int from, Kind kind, ByteReader& in) {
       joined_ = true;
       return;
     case Kind::Wave:
-      return answers_.asked(in.number<uint32_t>());
+      answers_.asked(in.number<uint32_t>());
+      [[fallthrough]];
+    case Kind::Leaving:
+      peer(from).runs = in.number<uint32_t>();
+      return compare_runs(from);
     case Kind::Report: {
       EndingReport report;
       report.wave = in.number<uint32_t>();
@@ -275,6 +279,17 @@ void Transport::note_failure(const Failure& failure) {
   control_all(Kind::Failure, body);
 }
 
+/// The same of a failure that this process has found, which process 0 does not know yet.
+void Transport::fail_all(const std::string& message) {
+  if (failure_) return;
+  note_failure({message, false, self_ == 0});
+  if (self_ == 0) return;
+  ByteWriter body;
+  body.number(uint8_t{0});
+  body.text(message);
+  control(0, Kind::Failure, body);
+}
+
 void Transport::lose(int process, const std::string& reason) {
   const std::string who = process < 0 ? "a process" : name(process);
   note_failure({fmt::format("{} was killed or cannot be reached: {}", who, reason), true,
@@ -305,13 +320,7 @@ void Transport::fail(const std::string& message) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     if (failure_) return;
-    const std::string with_name = self_ == 0 ? message : fmt::format("{} ({})", message, name(self_));
-    note_failure({with_name, false, self_ == 0});
-    if (self_ == 0) return;
-    ByteWriter body;
-    body.number(uint8_t{0});
-    body.text(with_name);
-    control(0, Kind::Failure, body);
+    fail_all(self_ == 0 ? message : fmt::format("{} ({})", message, name(self_)));
   } catch (...) {
     // The others notice that this process says nothing any more.
   }

@@ -155,8 +155,9 @@ class Transport {
   std::optional<ProcessFailure> take_over_failure(std::chrono::nanoseconds after);
 
   /// The number of the next piece of work that all processes begin in the same order: what tells its messages
-  /// from those of the ones before.
-  uint32_t next_run() { return ++runs_; }
+  /// from those of the ones before. Throws ProcessFailure, here or later, where another process ends without
+  /// it.
+  uint32_t next_run();
 
   /// To be called when this process has nothing to do, until it returns true: then no process has, no message
   /// is under way, and none may be sent any more.
@@ -169,7 +170,7 @@ class Transport {
   void fail(const std::string& message) noexcept;
 
  private:
-  enum class Kind : uint8_t { Hello, Verdict, Messages, Credits, Wave, Report, End, Failure };
+  enum class Kind : uint8_t { Hello, Verdict, Messages, Credits, Leaving, Wave, Report, End, Failure };
   struct PacketHeader;
   struct Peer {
     Peer(uint32_t window, const Silence& heard) : credits(window), silence(heard) {}
@@ -177,8 +178,9 @@ class Transport {
     std::string sender;  ///< "message from process 1 (nodeb)"
     Identity identity;
     bool has_said_hello = false;
-    Packet open;               ///< gathers messages
-    std::deque<Packet> ready;  ///< waits for credit
+    std::optional<uint32_t> runs;  ///< how many it has begun, once it wants to end
+    Packet open;                   ///< gathers messages
+    std::deque<Packet> ready;      ///< waits for credit
     Credits credits;
     Silence silence;
   };
@@ -218,7 +220,9 @@ class Transport {
   void give_verdict();
   void tick();
   bool is_watched(int process) const { return process != self_ && (self_ == 0 || process == 0); }
+  void compare_runs(int process);
   void note_failure(const Failure& failure);
+  void fail_all(const std::string& message);
   void throw_if_failed();
   static ProcessFailure as_error(const Failure& failure);
   void lose(int process, const std::string& reason);
@@ -232,6 +236,7 @@ class Transport {
   bool has_messages() const { return !inbox_.empty() || !put_back_.empty(); }
   template <class HandOn>
   std::size_t hand_on_again(const HandOn& hand_on);
+  void want_end();
   void advance_ending();
   bool finish_wave(const EndingReport& report);
 
@@ -246,6 +251,7 @@ class Transport {
   std::vector<Packet> spare_;
   std::optional<Failure> failure_;
   bool joined_ = false;
+  bool wants_end_ = false;
   bool ended_ = false;
   EndingWaves waves_;
   EndingAnswers answers_;

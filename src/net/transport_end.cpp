@@ -1,4 +1,8 @@
 // How processes that have nothing left to do end together.
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "net/transport.h"
 
 namespace hiaton::net {
@@ -26,14 +30,43 @@ void Transport::advance_ending() {
     if (!wave) return;
     ByteWriter body;
     body.number(*wave);
+    body.number(runs_);
     control_all(Kind::Wave, body);
     finish_wave({*wave, sent_, handled_});
   }
 }
 
+/// A process that has ended would never answer what a run that it has not begun asks it.
+void Transport::compare_runs(int process) {
+  const std::optional<uint32_t> theirs = peer(process).runs;
+  if (!theirs || *theirs >= runs_) return;
+  const auto runs = [](uint32_t count) { return fmt::format("{} {}", count, count == 1 ? "run" : "runs"); };
+  fail_all(
+      fmt::format("{} has ended after {}, while {} has begun {}; every process must run the same programs, "
+                  "with process 0, in the same order",
+                  name(process), runs(*theirs), name(self_), runs(runs_)));
+}
+
+uint32_t Transport::next_run() {
+  const std::lock_guard lock(mutex_);
+  ++runs_;
+  for (int i = 0; i < size_; ++i) compare_runs(i);
+  throw_if_failed();
+  return runs_;
+}
+
+/// Says once that this process has begun all its runs.
+void Transport::want_end() {
+  if (std::exchange(wants_end_, true) || self_ == 0) return;
+  ByteWriter body;
+  body.number(runs_);
+  control(0, Kind::Leaving, body);
+}
+
 bool Transport::try_end() {
   const std::lock_guard lock(mutex_);
   throw_if_failed();
+  want_end();
   for (int i = 0; i < size_; ++i) close_open(i);
   pull();
   tick();

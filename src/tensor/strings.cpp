@@ -147,6 +147,11 @@ Value::Value(std::string_view text) : kind_(Kind::Data) {
 }
 
 std::string Value::string() const {
+  const bool may_be_one = is_data() && Data::count_of(slot_.data) == 1 &&
+                          slot_.data->fields_layout().kind(0) == FieldKind::Tensor &&
+                          slot_.data->slots()[0].tensor->dtype == DType::I32 &&
+                          slot_.data->slots()[0].tensor->rank == 1;
+  if (!may_be_one) refuse_as("a string");
   return to_utf8(code_points_of(slot_.data));
 }
 

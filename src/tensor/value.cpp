@@ -345,9 +345,13 @@ std::optional<std::string> misfit(const Value& value, const Type& type) {
   return fits(value, type) ? std::nullopt : find_misfit(value, type);
 }
 
+void Value::refuse_as(std::string_view asked) const {
+  throw ProgramError(
+      fmt::format("expected {}, found {}", asked, is_data() ? "a data value" : described(*this)));
+}
+
 void Value::refuse_as(DType asked) const {
-  throw ProgramError(fmt::format("expected a value of type {}, found {}", name_of(asked),
-                                 is_data() ? "a data value" : described(*this)));
+  refuse_as(fmt::format("a value of type {}", name_of(asked)));
 }
 
 void Value::refuse_nothing() {

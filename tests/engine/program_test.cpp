@@ -30,6 +30,18 @@ TEST(Program, RunsText) {
   EXPECT_EQ(program.run({Value(int64_t{3})}).values, std::vector<Value>{int64_t{11}});
 }
 
+TEST(Program, IsRefusedWhereItWasMovedFrom) {
+  Program program = Program::from_text("fact.hia", kFact);
+  const Program taken = std::move(program);
+  EXPECT_EQ(taken.run({Value(int64_t{3})}).values, std::vector<Value>{int64_t{11}});
+  const auto refused =
+      testing::ThrowsMessage<ProgramError>("expected a program, found a Program that was moved from");
+  const std::vector<std::vector<Value>> lists = {{int64_t{3}}};
+  EXPECT_THAT([&] { program.run({Value(int64_t{3})}); }, refused);
+  EXPECT_THAT([&] { program.run_all(lists); }, refused);
+  EXPECT_THAT([&] { program.open(); }, refused);
+}
+
 TEST(Program, RunsOneElementOfEachInABatch) {
   const Program program = Program::from_text("slices.hia",
                                              "fn main(x: f64[3]) -> f64[1] = slice(x, axis=0, start=1, "

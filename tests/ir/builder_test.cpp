@@ -341,6 +341,9 @@ TEST(BuilderErrors, NumbersThatDoNotFit) {
     EXPECT_EQ(error_of([&] { (void)(f.param(1) == 1); }),
               "expected a bool beside a bool, found the number 1");
     EXPECT_EQ(error_of([&] { f.param(0) + 1e300; }), "1e+300 does not fit in i32");
+    EXPECT_EQ(error_of([&] { f.param(0) + ~uint64_t{0}; }), "18446744073709551615 does not fit in i32");
+    EXPECT_EQ(error_of([&] { f.constant(int64_t{0}) + ~uint64_t{0}; }),
+              "18446744073709551615 does not fit in i64");
     return f.param(0) + 1.0;
   });
 }

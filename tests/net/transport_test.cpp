@@ -10,12 +10,14 @@
 #include <set>
 #include <thread>
 
+#include "net/disordered.h"
 #include "net/processes.h"
 #include "net/simulated.h"
 
 namespace hiaton::net {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
@@ -415,7 +417,34 @@ TEST(InProcess, TheErrorOfOneProcessIsThrownOnceWithItsName) {
   }
 }
 
-/// Says nothing, as a process that is stopped.
+TEST(InProcess, WhoEndsWithoutARunOfTheOthersIsNamed) {
+  // Each process begins runs, says how many, and works until it learns that another one has failed.
+  const auto error_where = [](const std::vector<uint32_t>& runs) -> std::string {
+    const auto act = [&runs](Transport& transport) {
+      const uint32_t most = *std::max_element(runs.begin(), runs.end());
+      const uint32_t own = runs[static_cast<std::size_t>(transport.self())];
+      for (uint32_t i = 0; i < own; ++i) transport.next_run();
+      while (own == most) {
+        transport.poll([](int, const Header&, std::span<const std::byte>) {});
+        transport.wait(1ms);
+      }
+    };
+    try {
+      act_in_processes(in_process_links(static_cast<int>(runs.size())), act);
+    } catch (const ProcessFailure& failure) {
+      EXPECT_TRUE(failure.is_reported_here());
+      return failure.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error_where({1, 0}),
+              AllOf(HasSubstr("process 1 ("), HasSubstr(" has ended after 0 runs, while process 0 (")));
+  EXPECT_THAT(error_where({1, 2}),
+              AllOf(HasSubstr("process 0 ("), HasSubstr(" has ended after 1 run, while process 1 (")));
+  EXPECT_THAT(error_where({3, 3, 2}), HasSubstr("has begun 3 runs; every process must run the same"));
+  EXPECT_THAT(error_where({0, 0, 1}), HasSubstr(" has ended after 0 runs, while process 2 ("));
+}
+
 TEST(InProcess, AThreadThatNeverJoinsIsLost) {
   const auto links = in_process_links(2);
   Transport transport(*links[0], {.longest_silence = 300ms});

@@ -148,6 +148,17 @@ TEST(Values, AreReadAsWhatTheyAre) {
   EXPECT_EQ(error_of([] { Value("text").as<bool>(); }), "expected a value of type bool, found a data value");
 }
 
+TEST(Values, AreTakenOnlyForWhatTheyAre) {
+  EXPECT_EQ(error_of([] { Value(int64_t{3}).tensor(); }), "expected a tensor, found 3 (i64)");
+  EXPECT_EQ(error_of([] { Value("text").tensor(); }), "expected a tensor, found a data value");
+  EXPECT_EQ(error_of([] { Value(Tensor(DType::F32, {2})).data(); }), "expected a data value, found f32[2]");
+  EXPECT_EQ(error_of([] { Value(true).string(); }), "expected a string, found true (bool)");
+  EXPECT_EQ(error_of([] { Value(Data(0, {int64_t{1}})).string(); }), "expected a string, found a data value");
+  EXPECT_EQ(error_of([] { Value(Data(0, {Tensor(DType::F32, {2})})).string(); }),
+            "expected a string, found a data value");
+  EXPECT_EQ(Value("text").string(), "text");
+}
+
 TEST(Values, AreMadeOfSomething) {
   const std::string expected = "expected a value, found a Tensor or Data that was made without one";
   EXPECT_EQ(error_of([] { Value{Tensor()}; }), expected);
