@@ -12,16 +12,25 @@ extern "C" void note_interrupt(int) {
   interrupted.store(true, std::memory_order_relaxed);  // a flag by itself: it publishes no other data
 }
 
-}  // namespace
-
-const std::atomic<bool>& cancel_on_interrupt() {
+/// Of all signals that ask a process to end.
+void on_interrupt(void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = note_interrupt;
+  action.sa_handler = handler;
   action.sa_flags = SA_RESETHAND;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   if (net::find_launched()) sigaction(kInterruptOfLaunched, &action, nullptr);
+}
+
+}  // namespace
+
+const std::atomic<bool>& cancel_on_interrupt() {
+  on_interrupt(note_interrupt);
   return interrupted;
+}
+
+void end_on_interrupt() {
+  on_interrupt(SIG_DFL);
 }
 
 }  // namespace hiaton::cli

@@ -304,8 +304,9 @@ bool has_exited(pid_t process) {
 std::vector<pid_t> descendants_of(pid_t process) {
   std::vector<pid_t> all;
   std::error_code none;  // it may have ended meanwhile
-  for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), none)) {
-    std::ifstream children(thread.path() / "children");
+  fs::directory_iterator thread(fmt::format("/proc/{}/task", process), none);
+  for (; !none && thread != fs::directory_iterator(); thread.increment(none)) {
+    std::ifstream children(thread->path() / "children");
     for (pid_t child = 0; children >> child;) {
       all.push_back(child);
       const std::vector<pid_t> below = descendants_of(child);
@@ -327,7 +328,8 @@ void end_launcher(pid_t launcher, std::chrono::steady_clock::time_point end) {
 
 int wait_for(pid_t process) {
   int status = 0;
-  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(process, &status, 0) < 0) {
+    if (errno != EINTR) return kError;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -348,6 +350,7 @@ LaunchEnd launch(const std::vector<net::Host>& hosts, const std::vector<std::str
   net::LaunchCommand command = net::launch_command(launcher.mpi, launcher.path, hosts, program,
                                                    net::name_of_this_machine(), geteuid() == 0);
   if (output.name()) command.environment.emplace_back(OfferedOutput::kVariable, *output.name());
+  std::signal(SIGCHLD, SIG_DFL);  // who ignores it, which is handed down, cannot wait for a process
   const Started started = start(command);
   const PassedInterrupts passed(started.process);
   const Said said = pass_on(started.standard_error);

@@ -22,4 +22,7 @@ constexpr int kInterruptOfLaunched = SIGUSR1;
 /// kInterruptOfLaunched does the same.
 const std::atomic<bool>& cancel_on_interrupt();
 
+/// From now on an interrupt or request to end ends the process: there is nothing left to stop in order.
+void end_on_interrupt();
+
 }  // namespace hiaton::cli

@@ -152,6 +152,13 @@ std::string show_results(const std::vector<Value>& values, const std::vector<Typ
   return text;
 }
 
+void write_results(const std::vector<Value>& values, const std::vector<Type>& types) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    write_text(values[i], types[i], write_to_stdout);
+    write_to_stdout("\n");
+  }
+}
+
 std::string show_stats(const RunStats& stats) {
   return show_totals(stats) + show_regions(stats.regions);
 }

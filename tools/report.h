@@ -11,7 +11,9 @@
 
 namespace hiaton::cli {
 
-/// One line a result.
+/// Writes one line a result to standard output.
+void write_results(const std::vector<Value>& values, const std::vector<Type>& types);
+/// The same as a text.
 std::string show_results(const std::vector<Value>& values, const std::vector<Type>& types);
 
 /// A table: totals, then the firings of each region.

@@ -60,7 +60,7 @@ void report_fallback(const RunStats& stats) {
 
 void report_success(const RunCommand& command, const Program& program, const RunResult& result) {
   if (!command.json) {
-    write_to_stdout(show_results(result.values, program.results()));
+    write_results(result.values, program.results());
     if (command.stats) std::fputs(show_stats(result.stats).c_str(), stderr);
     return;
   }
@@ -87,6 +87,7 @@ int run_and_report(RunCommand& command, const PreparedRun& prepared, MakeResult 
   command.program.run.stats = &stats;
   try {
     const RunResult result = make_result();
+    end_on_interrupt();
     report_fallback(result.stats);
     report_success(command, prepared.program, result);
   } catch (const RunError& error) {

@@ -43,7 +43,8 @@ int trace_program(TraceCommand& command, const PreparedRun& prepared) {
     complain(fmt::format("warning: the trace is empty: the program ran by the reference rules, because {}",
                          stats.fallback));
   }
-  write_to_stdout(show_results(result.values, prepared.program.results()));
+  end_on_interrupt();
+  write_results(result.values, prepared.program.results());
   return kSuccess;
 }
 

@@ -37,6 +37,7 @@ class Trace {
   struct Field {
     std::string name;
     DType type = DType::I64;
+    std::string text{};  ///< stands for a value that is no scalar, as "Tree"
 
     friend auto operator<=>(const Field&, const Field&) = default;
   };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -276,6 +277,8 @@ std::string to_string(const Value& value);
 std::string to_string(const ValueView& value);
 /// The same for a value of any type: data values as `Node(Leaf(1), Leaf(2))`, lists as `[1, 2]`.
 std::string to_string(const Value& value, const Type& type);
+/// The same, handed on in pieces: a value whose parts are shared may have more text than there is memory.
+void write_text(const Value& value, const Type& type, const std::function<void(std::string_view)>& write);
 
 /// Reads a scalar of the given type from text that holds nothing else. Throws ProgramError that says what was
 /// expected and found, also where a number is out of the type's range.

@@ -69,6 +69,7 @@ void write_atomically(const std::filesystem::path& path, const std::vector<std::
   }
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
   const File directory(parent, O_RDONLY | O_DIRECTORY);
+  if (!directory.is_open() && errno == EACCES) return;  // may be written, but not read
   if (!directory.is_open() || !directory.sync()) fail("write", path, errno);
 }
 

@@ -25,9 +25,14 @@ std::string microseconds(int64_t nanoseconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
 
+std::string text_of(const Trace::Field& field, Slot slot) {
+  return field.text.empty() ? to_string(Value(field.type, slot)) : field.text;
+}
+
 /// What JSON has no number for is text.
-std::string number(const Trace::Field& field, Slot slot) {
-  const std::string text = to_string(Value(field.type, slot));
+std::string json_of(const Trace::Field& field, Slot slot) {
+  const std::string text = text_of(field, slot);
+  if (!field.text.empty()) return json_string(text);
   const bool is_number = text.find_first_of("in") == std::string::npos;  // inf, nan
   return is_number || field.type == DType::Bool ? text : json_string(text);
 }
@@ -125,7 +130,7 @@ std::string Trace::name_of(const Kind& kind, const Slot* fields) {
   if (kind.shown == 0) return kind.name;
   std::string shown;
   for (std::size_t i = kind.fields.size() - kind.shown; i < kind.fields.size(); ++i) {
-    shown += (shown.empty() ? "" : ", ") + to_string(Value(kind.fields[i].type, fields[i]));
+    shown += (shown.empty() ? "" : ", ") + text_of(kind.fields[i], fields[i]);
   }
   return fmt::format("{}({})", kind.name, shown);
 }
@@ -142,7 +147,7 @@ void Trace::write_slices(const Track& track, std::size_t thread, const Process& 
                     thread, microseconds(slice.begin + process.delay), microseconds(end - slice.begin));
     for (std::size_t i = 0; i < kind.fields.size(); ++i) {
       json += fmt::format("{}{}:{}", i > 0 ? "," : "", json_string(kind.fields[i].name),
-                          number(kind.fields[i], slice.fields[i]));
+                          json_of(kind.fields[i], slice.fields[i]));
     }
     json += "}}";
   }

@@ -39,7 +39,8 @@ Var FunctionBuilder::slice(Var tensor, int64_t axis, Var begin, Var end) {
   const std::size_t at = axis_of("slice", tensor, axis);
   const bool has_begin = begin.id().valid();
   if (!has_begin && !end.id().valid()) return tensor;
-  if (!end.id().valid()) end = op("size", {tensor}, {static_cast<int64_t>(at)});
+  const Var size = op("size", {tensor}, {static_cast<int64_t>(at)});
+  end = end.id().valid() ? op("check_end", {end, size}) : size;
   Var places = range_of(op("range_length", {has_begin ? begin : constant(int64_t{0}), end}));
   if (has_begin) places = places + begin;
   return at == 0 ? op("gather", {tensor, places}) : at_places(tensor, at, places);

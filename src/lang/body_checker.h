@@ -180,6 +180,8 @@ class BodyChecker {
 
     bool known() const { return function != nullptr || operation != nullptr || open != nullptr; }
     bool is_open() const { return open != nullptr; }
+    /// The same for the same function, apart from the values that it takes along.
+    std::string identity() const;
   };
   void bind_functions(const FunctionHead& head, std::span<const Var> captured);
   /// Names of sizes in the types of parameters are values too, where the body uses them.

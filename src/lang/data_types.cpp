@@ -127,6 +127,7 @@ std::optional<Type> Reader::alias(TypeAlias& alias, const Token& name) {
   const std::string_view text = declarations_.spelled(alias.name);
   if (!arguments || alias.is_broken) return std::nullopt;
   if (!takes(text, alias.params.size(), arguments->size(), span_from(name.span.begin))) return std::nullopt;
+  if (alias.known) return alias.known;
   if (alias.is_being_read) {
     alias.is_broken = true;
     report(alias.span,
@@ -147,7 +148,9 @@ std::optional<Type> Reader::alias(TypeAlias& alias, const Token& name) {
   }
   alias.is_being_read = false;
   alias.is_broken = alias.is_broken || diagnostics_.count() > findings;
-  return alias.is_broken ? std::nullopt : std::optional(read);
+  if (alias.is_broken) return std::nullopt;
+  if (alias.params.empty()) alias.known = read;
+  return read;
 }
 
 /// Its variants are read after it is declared: they may contain it.

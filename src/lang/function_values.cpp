@@ -215,6 +215,14 @@ void BodyChecker::add_names(std::size_t first, std::size_t last, std::vector<Sym
   }
 }
 
+std::string BodyChecker::FunctionValue::identity() const {
+  if (function != nullptr) return fmt::format("{}", fmt::ptr(function));
+  std::string text =
+      open != nullptr ? fmt::format("{}", fmt::ptr(open)) : fmt::format("{}", fmt::ptr(operation));
+  for (const FunctionValue& used : functions) text += fmt::format("({})", used.identity());
+  return text;
+}
+
 BodyChecker::FunctionValue BodyChecker::open_function(const Expr& expr) const {
   FunctionValue value{.text = fmt::format("lambda_{}", source_.locate(expr.span.begin).line), .open = &expr};
   for (const Symbol name : names_in(expr)) {
@@ -299,11 +307,12 @@ BodyChecker::FunctionValue BodyChecker::closed_lambda(const FunctionValue& open,
     head.captured.push_back(var.type());
     key += " with " + to_string(var.type());
   }
+  for (const FunctionValue& used : open.functions) key += " uses " + used.identity();
   if (result) key += " gives " + to_string(*result);
   FunctionValue value{.name = open.name, .text = open.text, .captured = open.captured};
   value.lambdas = open.lambdas;
   const auto made_before = closed_.find(key);
-  if (made_before != closed_.end() && open.functions.empty()) {
+  if (made_before != closed_.end()) {
     value.function = made_before->second;
     return value;
   }

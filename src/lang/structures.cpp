@@ -68,14 +68,19 @@ Var BodyChecker::tuple_of(const Vars& parts, const Wish& wish, Span span) {
   if (!are_known(vars)) return Var();
   std::vector<Type> types;
   for (std::size_t i = 0; i < vars.size(); ++i) types.push_back(without_symbols(vars[i].type()));
-  Type type = declarations_.tuple_of(types);
-  if (wish && is_tuple(*wish)) {
-    const std::vector<Field>& fields = wish->data->variants[0].fields;
-    const auto fits = [](const Field& field, const Type& found) { return compatible(found, field.type); };
-    if (std::equal(fields.begin(), fields.end(), types.begin(), types.end(), fits)) type = *wish;
+  try {
+    Type type = declarations_.tuple_of(types);
+    if (wish && is_tuple(*wish)) {
+      const std::vector<Field>& fields = wish->data->variants[0].fields;
+      const auto fits = [](const Field& field, const Type& found) { return compatible(found, field.type); };
+      if (std::equal(fields.begin(), fields.end(), types.begin(), types.end(), fits)) type = *wish;
+    }
+    f_->set_span(span);
+    return f_->make(type, 0, vars);
+  } catch (const ProgramError& error) {  // the type is too large
+    report(span, error.what());
+    return Var();
   }
-  f_->set_span(span);
-  return f_->make(type, 0, vars);
 }
 
 Vars BodyChecker::parts_of(Var tuple, Span span) {

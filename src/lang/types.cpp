@@ -34,7 +34,7 @@ Deeper Reader::inside_brackets() {
 
 /// One type in parentheses is that type.
 std::optional<Type> Reader::tuple_type() {
-  take();
+  const Span open = take().span;
   const Deeper deeper = inside_brackets();
   std::vector<Type> parts;
   const std::size_t findings = finding_count();
@@ -44,7 +44,13 @@ std::optional<Type> Reader::tuple_type() {
   } while (accept(Tok::Comma));
   expect(Tok::RightParen, "',' or ')' after a type");
   if (finding_count() > findings) return std::nullopt;
-  return parts.size() == 1 ? parts[0] : declarations_.tuple_of(parts);
+  if (parts.size() == 1) return parts[0];
+  try {
+    return declarations_.tuple_of(parts);
+  } catch (const ProgramError& error) {
+    report(span_from(open.begin), error.what());
+    return std::nullopt;
+  }
 }
 
 /// The type of functions that are values. They take and give tensors of any size where a symbol stands.

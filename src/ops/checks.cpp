@@ -76,7 +76,15 @@ struct RangeLength {
   template <class T>
   Fault operator()(T begin, T end, T& out) const {
     out = kernels::Sub{}(end, begin);
-    return end < begin ? Fault::Index : Fault::None;
+    return begin < T{0} || end < begin ? Fault::Index : Fault::None;
+  }
+};
+
+struct CheckEnd {
+  template <class T>
+  Fault operator()(T end, T size, T& out) const {
+    out = end;
+    return end > size ? Fault::Index : Fault::None;
   }
 };
 
@@ -151,9 +159,9 @@ std::span<const OpDef> checks() {
       },
       {
           .name = "range_length",
-          .doc =
-              "How many integers there are from begin up to, but not including, end. An end below the begin "
-              "fails.",
+          .doc = "How many integers there are from begin up to, but not including, end. A negative begin and "
+                 "an end "
+                 "below the begin fail.",
           .operands = {"begin", "end"},
           .type_rule = same_integer,
           .kernels = binary_kernels<RangeLength, uint8_t, int32_t, int64_t>(),
@@ -161,6 +169,17 @@ std::span<const OpDef> checks() {
           .gradient = Gradient::none(an_integer),
           .fusion = Fusion::Elementwise,
           .samples = {{{2, 5}, 3}, {{4, 4}, 0}},
+      },
+      {
+          .name = "check_end",
+          .doc = "end itself, the end of a range in so many elements as size says. One beyond them fails.",
+          .operands = {"end", "size"},
+          .type_rule = same_integer,
+          .kernels = binary_kernels<CheckEnd, uint8_t, int32_t, int64_t>(),
+          .tensor_kernel = pointwise,
+          .gradient = Gradient::none(an_integer),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{2, 5}, 2}, {{4, 4}, 4}},
       },
       {
           .name = "check_rows",

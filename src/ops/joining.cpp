@@ -19,6 +19,13 @@ const Type& tensor_operand(const TypeQuestion& question) {
   return type;
 }
 
+int64_t sum_of_sizes(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum))
+    throw ProgramError(fmt::format("expected sizes whose sum is below 2^63, found {} and {}", a, b));
+  return sum;
+}
+
 /// Fails unless they are tensors of one element type and of one shape, except along the axis.
 void require_joinable(std::span<const Type> parts, std::size_t axis) {
   for (const Type& part : parts) {
@@ -42,7 +49,7 @@ Type joined(std::span<const Type> parts, int64_t axis_attribute) {
       if (i != axis) {
         dim = unify(dim, part.shape[i]);
       } else if (is_fixed(dim) && is_fixed(part.shape[i])) {
-        dim.size += part.shape[i].size;
+        dim.size = sum_of_sizes(dim.size, part.shape[i].size);
       } else {
         dim = unknown_dim();
       }
@@ -116,7 +123,8 @@ Type pad_type(const TypeQuestion& question) {
   if (before < 0 || after < 0) {
     throw ProgramError(fmt::format("expected widths of 0 or more, found {} and {}", before, after));
   }
-  dim = is_fixed(dim) ? Dim{.size = before + dim.size + after, .symbol = ""} : unknown_dim();
+  const int64_t added = sum_of_sizes(before, after);
+  dim = is_fixed(dim) ? Dim{.size = sum_of_sizes(dim.size, added), .symbol = ""} : unknown_dim();
   return result;
 }
 
@@ -127,13 +135,14 @@ Type pad_like_type(const TypeQuestion& question) {
     refuse("tensors of one element type and of one rank", question.operands);
   }
   const std::size_t axis = axis_of(question.attributes[0], like.shape.size());
+  const int64_t start = question.attributes[1];
   for (std::size_t i = 0; i < like.shape.size(); ++i) {
-    const bool fits = i == axis ? !is_fixed(like.shape[i]) || !is_fixed(part.shape[i]) ||
-                                      question.attributes[1] + part.shape[i].size <= like.shape[i].size
-                                : may_equal(like.shape[i], part.shape[i]);
-    if (!fits || question.attributes[1] < 0) {
-      refuse(fmt::format("a tensor that from {} on lies in the second along axis {}", question.attributes[1],
-                         axis),
+    const Dim& inner = part.shape[i];
+    const Dim& outer = like.shape[i];
+    const bool fits = i == axis ? !is_fixed(inner) || !is_fixed(outer) || start <= outer.size - inner.size
+                                : may_equal(outer, inner);
+    if (!fits || start < 0) {
+      refuse(fmt::format("a tensor that from {} on lies in the second along axis {}", start, axis),
              question.operands);
     }
   }

@@ -88,11 +88,12 @@ Fault triangle(const KernelCall& call, bool lower) {
   const int64_t rows = x.dims[x.dims.size() - 2];
   const int64_t columns = x.dims.back();
   const auto width = static_cast<int64_t>(size_of(x.dtype));
+  const int64_t diagonal = std::clamp(call.attributes[0], -rows, columns);
   const int64_t matrices = x.size() / std::max<int64_t>(rows * columns, 1);
   for (int64_t i = 0; i < call.batch; ++i) {
     std::copy_n(bytes_at(x, i), bytes_of(x), bytes_at(call.result, i));
     for (int64_t row = 0; row < matrices * rows; ++row) {
-      const int64_t edge = row % std::max<int64_t>(rows, 1) + call.attributes[0] + (lower ? 1 : 0);
+      const int64_t edge = row % std::max<int64_t>(rows, 1) + diagonal + (lower ? 1 : 0);
       const int64_t cut = std::clamp<int64_t>(edge, 0, columns);
       std::byte* begin = bytes_at(call.result, i) + row * columns * width;
       std::fill(begin + (lower ? cut * width : 0), begin + (lower ? columns : cut) * width, std::byte{0});

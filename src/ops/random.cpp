@@ -91,7 +91,8 @@ Fault log_uniform_kernel(const KernelCall& call) {
     kernels::uniform(call.result.size(), *call.operands[0].at<int64_t>(i), numbers.data());
     std::ranges::transform(numbers, call.result.at<int64_t>(i), [&](float number) {
       const double drawn = std::floor(std::exp(static_cast<double>(number) * range)) - 1;
-      return std::clamp(static_cast<int64_t>(drawn), int64_t{0}, limit - 1);
+      if (drawn >= static_cast<double>(limit)) return limit - 1;
+      return std::max(static_cast<int64_t>(drawn), int64_t{0});
     });
   }
   return Fault::None;

@@ -157,12 +157,19 @@ struct DataTypes::Arena {
   std::unordered_map<std::string_view, DataType*> by_name;
 };
 
+/// The name of a tuple says all of it, and may be twice as long as that of each of its parts, level by level.
+constexpr std::size_t kMostNameBytes = std::size_t{1} << 16;
+
 DataTypes::DataTypes() : arena_(std::make_shared<Arena>()) {}
 
 Type DataTypes::declare(std::string name) {
   const std::lock_guard lock(arena_->mutex);
   if (arena_->by_name.contains(name) || name == kStringName)
     throw ProgramError(fmt::format("data type '{}' is defined twice", name));
+  if (name.size() > kMostNameBytes) {
+    throw ProgramError(fmt::format("expected a type of at most {} characters, found {} of them: '{}...'",
+                                   kMostNameBytes, name.size(), std::string_view(name).substr(0, 40)));
+  }
   DataType& type = arena_->types.emplace_back();
   type.name = std::move(name);
   arena_->by_name.emplace(type.name, &type);

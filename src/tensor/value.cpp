@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -122,10 +123,15 @@ void add_elements(const DataObject* list, const Type& type, std::vector<Piece>& 
   }
 }
 
-std::string data_text(const Value& value, const Type& type) {
+void write_data(const Value& value, const Type& type, const std::function<void(std::string_view)>& write) {
+  constexpr std::size_t kMostKept = std::size_t{1} << 16;
   std::string text;
   std::vector<Piece> pieces{{value, type, ""}};
   while (!pieces.empty()) {
+    if (text.size() > kMostKept) {
+      write(text);
+      text.clear();
+    }
     const Piece piece = std::move(pieces.back());
     pieces.pop_back();
     if (!piece.value) {
@@ -157,7 +163,7 @@ std::string data_text(const Value& value, const Type& type) {
       if (i > 0) pieces.push_back({std::nullopt, {}, ", "});
     }
   }
-  return text;
+  write(text);
 }
 
 }  // namespace
@@ -358,8 +364,15 @@ void Value::refuse_nothing() {
   throw ProgramError("expected a value, found a Tensor or Data that was made without one");
 }
 
+void write_text(const Value& value, const Type& type, const std::function<void(std::string_view)>& write) {
+  if (!value.is_data()) return write(to_string(value));
+  write_data(value, type, write);
+}
+
 std::string to_string(const Value& value, const Type& type) {
-  return value.is_data() ? data_text(value, type) : to_string(value);
+  std::string text;
+  write_text(value, type, [&text](std::string_view piece) { text += piece; });
+  return text;
 }
 
 std::string to_string(const ValueView& value) {

@@ -117,7 +117,8 @@ std::optional<Outcome> on_integers(std::string_view op, const std::vector<Value>
   if (op == "floor_div") return integer(type, floor_of(a, b), mode);
   if (op == "floor_mod") return integer(type, a - floor_of(a, b) * b, mode);
   if (op == "sign") return integer(type, a == 0 ? 0 : a > 0 ? 1 : -1, mode);
-  if (op == "range_length") return b < a ? Outcome{Fault::Index, {}} : integer(type, b - a, {});
+  if (op == "check_end") return a > b ? Outcome{Fault::Index, {}} : integer(type, a, {});
+  if (op == "range_length") return a < 0 || b < a ? Outcome{Fault::Index, {}} : integer(type, b - a, {});
   if (op == "check_count")
     return a < 0 || a > 68'719'476'736 ? Outcome{Fault::Size, {}} : integer(type, a, mode);
   if (op.starts_with("bitwise_")) return integer(type, of_bits(op, a, b, width_of(type)), {});

@@ -38,6 +38,7 @@ class Ownership::Borrowing {
       : all_(all), graph_(all.graph_), structure_(all.structure_), copies_(copies) {}
 
   void run() {
+    find_taken_apart();
     for (const Block& block : structure_.blocks) {
       for (const Item& item : block.items) {
         if (item.kind != Item::Kind::Op || !has_role(graph_[NodeId(item.index)], Role::Make)) continue;
@@ -152,13 +153,22 @@ class Ownership::Borrowing {
     const std::size_t fields = graph_[make].inputs.size();
     if (fields == 0) return;
     for (BlockId block = structure_.block_of[make.index()]; block.valid(); block = structure_[block].parent) {
-      for (const Item& item : structure_[block].items) {
+      for (const TakenApart& taken : taken_apart_[block.index()]) {
+        if (taken.fields == fields) visit(taken.value);
+      }
+    }
+  }
+
+  void find_taken_apart() {
+    taken_apart_.resize(structure_.blocks.size());
+    for (std::size_t b = 0; b < structure_.blocks.size(); ++b) {
+      for (const Item& item : structure_.blocks[b].items) {
         if (item.kind != Item::Kind::Op) continue;
         const Node& node = graph_[NodeId(item.index)];
         if (!has_role(node, Role::Field)) continue;
         const Type& type = graph_[structure_.origin(node.inputs[0])].type;
         const auto variant = static_cast<std::size_t>(node.attributes[0]);
-        if (type.data->variants[variant].fields.size() == fields) visit(node.inputs[0]);
+        taken_apart_[b].push_back({node.inputs[0], type.data->variants[variant].fields.size()});
       }
     }
   }
@@ -285,10 +295,17 @@ class Ownership::Borrowing {
     }
   }
 
+  /// A value of which a field is read.
+  struct TakenApart {
+    OutPort value;
+    std::size_t fields;
+  };
+
   Ownership& all_;
   const Graph& graph_;
   const Structure& structure_;
   const std::vector<std::vector<FunctionId>>& copies_;
+  std::vector<std::vector<TakenApart>> taken_apart_;              ///< by block
   std::map<std::pair<BlockId, NodeId>, std::size_t> last_reads_;  ///< positions among the items of the block
   std::unordered_map<uint32_t, std::size_t> place_of_;  ///< by conditional: its position in its block
   std::unordered_set<const DataType*> rebuilt_;  ///< types of which values are taken apart to make such again

@@ -14,7 +14,9 @@ Trace::Kind kind_of(const graph::Graph& graph, const graph::Function& function, 
   Trace::Kind kind{function.name, category, {{"calls", DType::I64}}};
   const std::size_t params = function.triggered ? 0 : function.params.size();
   for (std::size_t i = 0; i < std::min(params, Trace::kMostFields - kFirstArgument); ++i) {
-    kind.fields.push_back({function.param_names[i], graph[function.params[i].node].type.dtype});
+    const Type& type = graph[function.params[i].node].type;
+    kind.fields.push_back(
+        {function.param_names[i], type.dtype, type.is_scalar() ? "" : to_string(type)});
   }
   kind.shown = kind.fields.size() - kFirstArgument;
   return kind;
