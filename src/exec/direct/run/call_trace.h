@@ -1,4 +1,4 @@
-// What one worker of the scalar executor draws: its stretches of work, and in them the calls that are not
+// What one worker draws of direct code: its stretches of work, and in them the calls that are not
 // nested too deep. Only plans that are compiled for it (PlanOptions::traced) tell where calls begin and end.
 #pragma once
 
