@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -40,12 +41,29 @@ void require_values(const CLI::App& app, const std::vector<std::string>& words) 
   }
 }
 
+/// What the help of each command ends with; that of 'run', 'trace' and 'watch' tells how to give arguments
+/// instead.
+void add_examples(CLI::App& app) {
+  constexpr std::pair<const char*, const char*> kExamples[] = {
+      {"check", "examples/fact.hia"},
+      {"graph", "examples/fact.hia --out fact.svg"},
+      {"ops", "tanh"},
+      {"train", "models/treernn.hia --epochs=2 --out build/listops"},
+      {"predict", "build/listops --generate 2"},
+      {"eval", "build/listops"},
+      {"hosts", "--processes=2"},
+  };
+  for (const auto& [command, words] : kExamples)
+    app.get_subcommand(command)->footer(fmt::format("Try: hiaton {} {}", command, words));
+}
+
 int execute(CLI::App& app, const CommandLine& line) {
   const Command commands[] = {
       add_run_command(app),   add_check_command(app), add_graph_command(app), add_trace_command(app),
       add_watch_command(app), add_ops_command(app),   add_train_command(app), add_predict_command(app),
       add_eval_command(app),  add_hosts_command(app),
   };
+  add_examples(app);
   std::vector<std::string> reversed(line.options.rbegin(), line.options.rend());  // as CLI11 wants it
   require_values(app, line.options);
   app.parse(reversed);

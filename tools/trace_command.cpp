@@ -62,7 +62,7 @@ void add_trace_limits(CLI::App& command, Trace::Options& options) {
   constexpr const char* kGroup = "Trace";
   command
       .add_option("--trace-depth", options.call_depth,
-                  "Calls of programs without tensors: draw them this deep, count the others")
+                  "Calls in direct code: draw them this deep, count the others")
       ->check(in_range(0, 1'000'000))
       ->type_name("N")
       ->capture_default_str()

@@ -68,7 +68,9 @@ void add_generator(CLI::App& command, ListOpsData& data, DataOptions& added) {
   add("--min-arity", data.options.min_arity, "Operands of an operation at least");
   add("--max-arity", data.options.max_arity, "Operands of an operation at most");
   add("--data-seed", data.options.seed, "Which expressions");
-  added.listops.push_back(command.add_option("--operators", data.options.operators, "Of MAX, MIN, MED, SM")
+  added.listops.push_back(command
+                              .add_option("--operators", data.options.operators,
+                                          "Some of MAX, MIN, MED (median) and SM (sum modulo 10)")
                               ->delimiter(',')
                               ->type_name("NAME,...")
                               ->default_str("MAX,MIN,MED,SM")

@@ -71,8 +71,9 @@ class FunctionBuilder {
  public:
   Var param(std::size_t index) const;
   Var constant(Value value);
-  /// Also of a data type, of which a value does not tell. A data value with fields is made of its parts, each
-  /// once, also where several others share it. Throws ProgramError where the value does not fit the type.
+  /// A constant of this type. A data value needs it: it does not tell its type. A data value with fields is
+  /// made of its parts, each once, even where several others share it. Throws ProgramError where the value
+  /// does not fit the type.
   Var constant(Value value, const Type& type);
   /// An operation of the catalogue. Throws ProgramError where its type rule refuses the operands.
   Var op(const OpDef& op, std::span<const Var> operands);
@@ -97,14 +98,14 @@ class FunctionBuilder {
   /// last one): `x[begin:end]`. The bounds are i64, and may be known to the run alone, which fails where not
   /// 0 <= begin <= end <= size. Var() is the beginning, or the end, of the axis.
   Var slice(Var tensor, int64_t axis, Var begin, Var end);
-  /// What stands at one place (i64) of an axis, which the result lacks: `x[:, index]`.
+  /// What stands at one index (i64) of an axis, which the result lacks: `x[:, index]`.
   Var take(Var tensor, int64_t axis, Var index);
   /// Whether two values of one type are equal as a whole (bool): strings, lists, tuples and other data values
   /// in variant and in every field, tensors in sizes and in every element. `==` is the same, but for tensors,
   /// which it compares element by element.
   Var equal(Var a, Var b);
-  /// Less than 0, 0 or more than 0 (i64), as `a` stands before `b`, beside it or behind it: two numbers,
-  /// strings, or tuples of such ones, by the first parts that differ.
+  /// Less than 0, 0 or more than 0 (i64), as `a` is less than `b`, equal to it or greater: two numbers,
+  /// strings, or tuples of these, by the first parts that differ.
   Var order(Var a, Var b);
   /// A parameter of the module.
   Var parameter(std::size_t number);
@@ -126,10 +127,10 @@ class FunctionBuilder {
   /// The value as one of a compatible type that may know more of its dimensions: where it does, they are
   /// checked when the program runs.
   Var checked(Var value, const Type& type);
-  /// Also as to symbols: the value as one that has the type of `like`, and its sizes.
+  /// The value as one that has the type of `like`, and the same sizes: those that symbols stand for too.
   Var checked_like(Var value, Var like);
-  /// Also as to the symbols of the function: sizes are those of the parameters, or of what was claimed first
-  /// to have them. Throws ProgramError where they are known to differ.
+  /// The value as one of a type with symbols of the function, whose sizes are those of the parameters, or of
+  /// the value that was claimed first to have them. Throws ProgramError where sizes are known to differ.
   Var claimed(Var value, const Type& type);
   /// Sizes may differ: only the run knows those of the result.
   Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
@@ -236,9 +237,9 @@ class ModuleBuilder {
                      const std::function<Vars(FunctionBuilder&, FunctionRef)>& body);
   ir::Module& module() { return module_; }
   bool has(const std::string& function) const { return names_.contains(function); }
-  /// `wish`, or where that is taken, the same with the first number from 2 on that makes it free.
+  /// A free name: `wish`, or where that is taken, `wish` with the first free number from 2 on.
   std::string unused_name(const std::string& wish) const;
-  /// The same for a helper, which leaves their names to operations.
+  /// A name that neither a function nor an operation has, for a helper.
   std::string name_for_helper(const std::string& wanted) const;
   /// The finished, verified module. Throws ProgramError where a declared function was never defined.
   ir::Module finish();
@@ -252,7 +253,7 @@ class ModuleBuilder {
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> parameter_names_;
   std::unordered_map<std::string, FunctionRef> helpers_;  ///< by name and types
-  /// Also of functions that are finished: their values can be told from those of others.
+  /// Builders of finished functions stay, so that their values can be told from those of other functions.
   std::vector<std::unique_ptr<FunctionBuilder>> builders_;
 };
 

@@ -141,7 +141,7 @@ class Data {
   uint32_t variant() const { return variant_of(object_); }
   std::size_t field_count() const { return count_of(object_); }
   Value field(std::size_t index) const;
-  /// To be iterated over while this lives; each field is made a Value as it is read.
+  /// The fields, to be iterated over while this value lives; each field is made a Value as it is read.
   DataFields fields() const;
   DataObject* object() const { return object_; }
   /// Gives up its reference without letting go.

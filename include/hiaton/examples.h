@@ -45,7 +45,7 @@ class DataSet {
   virtual std::vector<Value> arguments(std::size_t index) const = 0;
   /// How much work it is, compared with the others.
   virtual std::size_t weight(std::size_t /*index*/) const { return 1; }
-  /// In messages: "the tree in line 3 of the data".
+  /// What messages call the example: "the tree in line 3 of the data".
   virtual std::string place_of(std::size_t index) const = 0;
   /// What to know about an example for which a run failed with this message: follows its place.
   virtual std::string hint(std::size_t /*index*/, std::string_view /*message*/) const { return ""; }
@@ -53,7 +53,7 @@ class DataSet {
   virtual uint64_t fingerprint() const = 0;
   /// Above 0: so many that stand side by side are read together, and shuffled by such blocks.
   virtual std::size_t block() const { return 0; }
-  /// Where they are labelled trees, whose quality is that of their nodes; else null.
+  /// The examples as labelled trees, whose quality is that of their nodes; null where they are no trees.
   virtual const TreeData* trees() const { return nullptr; }
 };
 
@@ -103,7 +103,7 @@ class TreeData : public DataSet {
 /// Such trees in memory.
 class TreeExamples final : public TreeData {
  public:
-  /// As for TreeData.
+  /// The model and the number of classes are those of TreeData.
   TreeExamples(const Model& model, std::vector<Tree> trees, int32_t classes)
       : TreeData(model, classes), list_(std::move(trees)) {}
 

@@ -230,7 +230,7 @@ class GraphBuilder {
   /// The next result of the program: an Output; `from` becomes a result of the current function.
   NodeId output(OutPort from);
   OutPort constant(Value value);
-  /// Also of a data type, of which a value does not tell.
+  /// A constant of this type. A data value needs it: it does not tell its type.
   OutPort constant(Value value, Type type);
   /// Declares the next learned tensor of the program: its number.
   std::size_t add_parameter(std::string name, Type type, Initializer initial = {},

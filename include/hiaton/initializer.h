@@ -34,7 +34,7 @@ std::optional<Initializer::Kind> initializer_from_name(std::string_view name);
 /// Whether a number follows in parentheses.
 bool takes_number(Initializer::Kind kind);
 
-/// As written in programs: "zeros", "uniform(0.1)".
+/// The initializer as it is written in programs: "zeros", "uniform(0.1)".
 std::string to_string(const Initializer& initializer);
 
 }  // namespace hiaton

@@ -24,7 +24,7 @@ struct JoinOptions {
   std::chrono::nanoseconds longest_silence = std::chrono::seconds(10);
 };
 
-/// All processes, as one of them sees them. For one thread.
+/// All processes, as one of them sees them. Only one thread may use it.
 class Processes {
  public:
   Processes(Processes&& other) noexcept;

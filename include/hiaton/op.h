@@ -277,7 +277,8 @@ struct OpDef {
   /// Whether the tensor kernel can give a Fault where the scalar kernels have none, for an index, or for no
   /// rows; or the string kernel.
   bool fails_on_elements = false;
-  /// Where there are any: its kernels on integers fail only where the last operand is one of these.
+  /// Where the list is not empty, kernels on integers fail only where the last operand is one of these
+  /// values.
   std::vector<int64_t> fails_only_for{};
   Required<Gradient> gradient;
   bool is_commutative = false;  ///< bit for bit, NaN being NaN

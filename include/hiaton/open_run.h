@@ -39,7 +39,7 @@ class OpenRun {
  public:
   OpenRun(OpenRun&&) noexcept;
   OpenRun& operator=(OpenRun&&) noexcept;
-  /// As cancel().
+  /// Ends the run as cancel() does.
   ~OpenRun();
 
   /// Which parameters and results belong together: a result can be had once the parameters of its phase, and

@@ -45,14 +45,14 @@ struct Gradient {
   using Values = std::variant<std::span<float>, std::span<double>>;
 
   bool sparse = false;
-  /// As many as the parameter has, row by row, in memory of whoever gave it.
+  /// As many elements as the parameter has, row by row, in memory that the gradient does not own.
   Values values;
   std::vector<int64_t> rows;  ///< sparse only: those that count, in increasing order
 
   std::size_t size() const {
     return std::visit([](const auto& elements) { return elements.size(); }, values);
   }
-  /// Only where it is of f32.
+  /// The elements of a gradient of f32; it must be one.
   std::span<float> floats() const { return std::get<0>(values); }
 };
 

@@ -58,8 +58,8 @@ ir::Module inline_small_functions(ir::Module module);
 
 /// Loops become calls of functions that call themselves: the form that gradients work on.
 ir::Module loops_to_calls(ir::Module module);
-/// The same in the functions that a gradient reaches, one that the module asks for or that of the function
-/// `trained`.
+/// Makes loops such calls only in the functions that a gradient reaches: one that the module asks for, or
+/// that of the function `trained`.
 ir::Module loops_to_calls_for_gradients(ir::Module module,
                                         std::optional<ir::FunctionId> trained = std::nullopt);
 
@@ -81,7 +81,7 @@ ir::Module add_vjp_step(ir::Module module, const std::vector<std::size_t>& wrt);
 /// Gives `request.function` its body, which computes the gradients that the request asks for. `of` and what
 /// it calls must be free of loops.
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request);
-/// The same for all gradients that the module asks for, those of gradients last.
+/// Calls add_gradient() for all gradients that the module asks for; those of gradients come last.
 ir::Module add_gradients(ir::Module module);
 
 /// A program whose data-driven evaluation is the demand-driven one of another: what is not computed at once

@@ -95,12 +95,12 @@ class Gradients {
 
   std::size_t size() const { return sums_.size(); }
   const Sum& operator[](std::size_t parameter) const { return sums_[parameter]; }
-  /// All of the parameter's sum, to be added to.
+  /// The whole sum of the parameter, dense, to be added to.
   Tensor& dense(std::size_t parameter);
   /// Marks a row as one that may differ from zero.
   void touch(std::size_t parameter, int64_t row);
   Tensor& values(std::size_t parameter) { return sums_[parameter].values; }
-  /// All zero again. The threads of a pool share the work.
+  /// Makes all sums zero again. The threads of `pool` share the work.
   void clear(ThreadPool* pool = nullptr);
   /// Marks nothing as what may differ from zero, and leaves the values as they are: for who then writes over
   /// all that it marks.
@@ -118,7 +118,7 @@ class RowSource {
   virtual ~RowSource() = default;
   /// Whether another process holds the tensor whose elements would stand there: nothing may read them here.
   virtual bool is_elsewhere(const std::byte* elements) const = 0;
-  /// Writes the rows of these numbers, all of which the tensor has, one behind the other.
+  /// Writes the rows of these numbers, all of which the tensor has, one after the other.
   virtual void gather(const std::byte* elements, std::span<const int64_t> rows, std::byte* to) = 0;
 };
 
@@ -159,9 +159,10 @@ struct RunOptions {
   /// fit the types of the program, and refuses these. Whoever made the values of these very types may do
   /// without: what the run does with a value that does not fit is undefined then.
   bool checks_data = true;
-  /// Where Accumulate nodes add to; null: nowhere. Of one run at a time. After a run that ended with an error
-  /// they hold a part of its sums: clear() them. Where several processes share the run (`processes`), each
-  /// gets the sums of what it has computed itself: those of all together are the gradients.
+  /// Where Accumulate nodes add to; null: nowhere. Only one run at a time may use these gradients. After a
+  /// run that ended with an error they hold a part of its sums: clear() them. Where several processes share
+  /// the run (`processes`), each gets the sums of what it has computed itself: those of all together are the
+  /// gradients.
   Gradients* gradients = nullptr;
   /// Called with each parameter whose sum in `gradients` is complete while the run goes on, as far as the
   /// executor knows; all others are when the run is over. By the thread of the run, which has one worker
@@ -218,8 +219,8 @@ class Examples {
   virtual std::size_t size() const = 0;
   /// The arguments of the list `index`, by parameter; asked for once.
   virtual std::vector<Value> arguments(std::size_t index) = 0;
-  /// The same for who only reads them, as long as the examples and `storage` stay as they are. For examples
-  /// that stand in memory already, which are not copied then.
+  /// The same arguments for a caller that only reads them, valid as long as the examples and `storage` stay
+  /// as they are. Examples that are in memory already override this, so that they are not copied.
   virtual std::span<const Value> view_arguments(std::size_t index, std::vector<Value>& storage) {
     return storage = arguments(index);
   }

@@ -63,7 +63,7 @@ class SafetensorsFile {
   const Tensor* find(std::string_view name) const;
   /// Throws ProgramError unless the tensor is of float32 or float64 and all its elements are finite.
   Numbers values_of(const Tensor& tensor) const;
-  /// As they stand in the file, for tensors of any type.
+  /// The bytes of a tensor of any type, as they stand in the file.
   std::string_view bytes_of(const Tensor& tensor) const;
   /// Keeps the bytes alive.
   const std::shared_ptr<const MappedFile>& file() const { return file_; }

@@ -121,7 +121,7 @@ struct Settings {
 /// Throws ProgramError that names each setting that makes no sense.
 void check(const Settings& settings);
 
-/// As the command line and files call them: "adam", "cosine".
+/// The names that the command line and files use: "adam", "cosine".
 std::string_view name_of(OptimizerKind kind);
 std::string_view name_of(ScheduleKind kind);
 /// The kinds of these names. Throw ProgramError where there is none.

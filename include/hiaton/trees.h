@@ -170,7 +170,7 @@ struct ListOps {
 /// sense or allow too few expressions.
 ListOps generate_listops(const ListOpsOptions& options, std::size_t train_count, std::size_t dev_count);
 
-/// The same expressions, drawn when they are asked for.
+/// The expressions of generate_listops(), drawn when they are asked for.
 class ListOpsStream {
  public:
   /// Throws ProgramError where no expressions are like this.
@@ -179,7 +179,8 @@ class ListOpsStream {
   ListOpsStream& operator=(ListOpsStream&&) noexcept;
   ~ListOpsStream();
 
-  /// All that were drawn, and no fewer than `count`. Throws ProgramError where there are not so many.
+  /// All trees that were drawn, at least `count` of them: draws what is missing. Throws ProgramError where
+  /// there are not so many.
   const Treebank& first(std::size_t count);
   const Treebank& drawn() const;
   /// Frees the nodes of the first `count` trees that were drawn: these trees are empty from then on.

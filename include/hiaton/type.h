@@ -187,9 +187,9 @@ class DataTypes {
   /// variant i of T and has the gradients of those of its fields that hold floats, in their order. As a
   /// field, the gradient of a tensor is "Gradient[f32[3]]": zero, or the tensor.
   Type gradient_of(const Type& type);
-  /// Also the type of strings. Empty where there is none of this name.
+  /// The data type of this name, or the type of strings; empty where there is none.
   std::optional<Type> find(std::string_view name) const;
-  /// In the order of declaration.
+  /// All data types, in the order of declaration.
   std::vector<Type> all() const;
 
  private:
@@ -197,7 +197,7 @@ class DataTypes {
   std::shared_ptr<Arena> arena_;
 };
 
-/// As written in programs: "i64", "f32[2, d]", "Tree".
+/// The type as it is written in programs: "i64", "f32[2, d]", "Tree".
 std::string to_string(const Type& type);
 
 }  // namespace hiaton

@@ -420,7 +420,7 @@ std::span<const OpDef> joining() {
       },
       {
           .name = "take",
-          .doc = "What stands at one place of an axis, without that axis.",
+          .doc = "What stands at one index of an axis, without that axis.",
           .operands = {"x"},
           .attributes = {{.name = "axis"}, {.name = "index"}},
           .type_rule = take_type,

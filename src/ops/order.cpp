@@ -206,9 +206,8 @@ std::span<const OpDef> order() {
       },
       {
           .name = "argsort",
-          .doc = "The places of the elements along the axis in ascending order, or descending (1); equal "
-                 "ones in the "
-                 "order of their places, NaN last.",
+          .doc = "The indices of the elements along the axis in ascending order, or descending (1); "
+                 "equal ones in the order of their indices, NaN last.",
           .operands = {"x"},
           .attributes = {{.name = "descending", .otherwise = 0}, {.name = "axis", .otherwise = -1}},
           .type_rule = places_along_axis,
@@ -231,9 +230,8 @@ std::span<const OpDef> order() {
       },
       {
           .name = "top_k_indices",
-          .doc = "The places along the axis of the k largest elements, the largest first; equal ones in the "
-                 "order of "
-                 "their places.",
+          .doc = "The indices along the axis of the k largest elements, the largest first; equal ones "
+                 "in the order of their indices.",
           .operands = {"x"},
           .attributes = {{.name = "k"}, {.name = "axis", .otherwise = -1}},
           .type_rule = top_k_places,
@@ -244,9 +242,8 @@ std::span<const OpDef> order() {
       },
       {
           .name = "take_along_axis",
-          .doc = "The elements of x at the places along the axis that the indices name, each in its own "
-                 "line. A place "
-                 "that is not there fails.",
+          .doc = "The elements of x at these indices along the axis, each in its own line. An index "
+                 "out of range fails.",
           .operands = {"x", "indices"},
           .attributes = {{.name = "axis", .otherwise = -1}},
           .type_rule = take_along_axis_type,
@@ -260,9 +257,7 @@ std::span<const OpDef> order() {
       },
       {
           .name = "scatter_along_axis",
-          .doc = "Zeros in the shape of another, with each value added at the place along the axis that its "
-                 "index "
-                 "names.",
+          .doc = "Zeros in the shape of another, with each value added at its index along the axis.",
           .operands = {"values", "indices", "like"},
           .attributes = {{.name = "axis", .otherwise = -1}},
           .type_rule = scatter_along_axis_type,

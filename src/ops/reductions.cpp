@@ -179,7 +179,8 @@ std::span<const OpDef> reductions() {
       },
       {
           .name = "argmax",
-          .doc = "The place along the axis, which goes, of the first largest element, or of the first NaN.",
+          .doc = "The index along the axis, which goes, of the first largest element, or of the first "
+                 "NaN.",
           .operands = {"x"},
           .attributes = {{.name = "axis", .otherwise = -1}},
           .type_rule = argmax_type,

@@ -202,7 +202,7 @@ std::span<const OpDef> reshaping() {
       },
       {
           .name = "iota_like",
-          .doc = "The place of each element of a tensor along the axis, as i64.",
+          .doc = "The index of each element of a tensor along the axis, as i64.",
           .operands = {"like"},
           .attributes = {{.name = "axis", .otherwise = 0}},
           .type_rule = iota_type,

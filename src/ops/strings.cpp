@@ -286,7 +286,7 @@ OpDef operation(std::string_view name, std::string_view doc, const std::vector<s
 
 OpDef join_operation() {
   OpDef op = operation<join, void>("string_join",
-                                   "Two strings as one, the second behind the first; in programs a + b.",
+                                   "Two strings as one, the second after the first; in programs a + b.",
                                    {"a", "b"}, gives_string<2>, false);
   op.extends_first = true;
   return op;
@@ -311,7 +311,7 @@ std::span<const OpDef> operations() {
                              gives_scalar<DType::Bool, 2>, false),
       operation<compare, int64_t>(
           "string_compare",
-          "-1, 0 or 1 where a stands before b, is equal to it, or stands behind it, in the order "
+          "-1, 0 or 1 where a stands before b, is equal to it, or stands after it, in the order "
           "of their code points; in programs a < b.",
           {"a", "b"}, gives_scalar<DType::I64, 2>, false),
       operation<text_of, void>(

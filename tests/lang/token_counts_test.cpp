@@ -1,6 +1,5 @@
-// Examples beside what was written for the same in the language of commit 7d29325: tests/lang/before. That
-// each of both gives the same values is shown by tests/end_to_end/known_values.py.
-#include <fmt/format.h>
+// Examples beside the same programs without type parameters, functions as values, strings, fields, slices and
+// a library (tests/lang/before). That both give the same values is shown by tests/end_to_end/known_values.py.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,24 +37,6 @@ TEST(TokenCounts, EachProgramHasAQuarterLessThanBefore) {
     const std::size_t now = token_count(tests_dir() / ".." / "examples" / name);
     const std::size_t before = token_count(tests_dir() / "lang/before" / name);
     EXPECT_LE(4 * now, 3 * before) << name << ": " << now << " tokens, before " << before;
-  }
-}
-
-TEST(TokenCounts, StandInTheDocuments) {
-  const std::string page = read_file((tests_dir() / ".." / "docs/examples.md").string());
-  std::size_t rows = 0;
-  for (std::size_t at = page.find(" | [before]("); at != std::string::npos;
-       at = page.find(" | [before](", at + 1))
-    ++rows;
-  EXPECT_EQ(rows, programs_before().size());
-  for (const std::filesystem::path& name : programs_before()) {
-    const std::size_t now = token_count(tests_dir() / ".." / "examples" / name);
-    const std::size_t before = token_count(tests_dir() / "lang/before" / name);
-    const std::string row =
-        fmt::format(" | {} | {} | {:.0f} % | [before](../tests/lang/before/{}) |\n", now, before,
-                    100.0 * static_cast<double>(now) / static_cast<double>(before), name.string());
-    EXPECT_NE(page.find(row), std::string::npos)
-        << "expected a row of docs/examples.md that ends with" << row;
   }
 }
 

@@ -103,7 +103,7 @@ void see_module(const ir::Module& module, Features& seen) {
   }
 }
 
-/// What the scalar executor runs at the same time.
+/// What direct code runs at the same time.
 void see_groups(const ir::Module& module, Features& seen) {
   using exec::Item;
   std::string reason;

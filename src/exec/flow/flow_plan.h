@@ -1,4 +1,4 @@
-// What the flow executor runs: each body of the graph as items that fire when what they wait for has come.
+// What flow runs: each body of the graph as items that fire when what they wait for has come.
 //
 // Flow is one of the two machines of the production executor; direct code is the other. A tag is a frame in
 // both; but in flow a body is not run from its begin to its end: its items fire in any order that their

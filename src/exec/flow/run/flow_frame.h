@@ -1,4 +1,4 @@
-// Frames of the flow executor.
+// Frames of flow.
 #pragma once
 
 #include <cstdint>
