@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what Hiaton's scripts need and the machine lacks. Works on a bare Debian 12, as root or with sudo.
-# Run it alone, or source it and call install_missing.
+# Run it alone, or source it and call install_missing: for all scripts, or "install_missing demo" for scripts/demo.sh alone.
 
 hiaton_packages=(
   g++ cmake ninja-build ccache          # to build
@@ -10,11 +10,15 @@ hiaton_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev  # tests and micro benchmarks
   libtbb-dev libopenblas-serial-dev ocaml-nox  # peers in the benchmarks
   graphviz                              # hiaton graph --format=svg
-  chromium                              # tests of the pages of hiaton watch; some 400 MB
+  pkg-config                            # finds the two MPIs
   python3 python3-venv                  # tests from outside, and the runner of the benchmarks
   python3-dev python3-pip               # the Python package
-  qemu-user                             # machines with fewer instructions, for a test
-  pkg-config dpkg-dev file doxygen      # the installed library and the Debian package
+)
+hiaton_test_packages=(
+  chromium                              # pages of hiaton watch; some 400 MB
+  iproute2                              # networks with delays
+  qemu-user                             # machines with fewer instructions
+  dpkg-dev file doxygen                 # the installed library and the Debian package
   clang-format clang-tidy clang libclang-rt-14-dev  # the last two: fuzzing
   lld                                   # links sanitized programs faster; not needed
 )
@@ -34,13 +38,16 @@ as_root() {
   fi
 }
 
+# install_missing [demo]: what all scripts need, or what the demo needs.
 install_missing() {
+  local wanted=("${hiaton_packages[@]}")
+  [[ "${1-}" == demo ]] || wanted+=("${hiaton_test_packages[@]}")
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    echo "warning: this is no Debian; install these or their like yourself: ${hiaton_packages[*]}" >&2
+    echo "warning: this is no Debian; install these or their like yourself: ${wanted[*]}" >&2
     return 0
   fi
   local missing=() package
-  for package in "${hiaton_packages[@]}"; do
+  for package in "${wanted[@]}"; do
     is_installed "$package" || missing+=("$package")
   done
   [[ ${#missing[@]} == 0 ]] && return 0

@@ -54,6 +54,17 @@ std::string module_text(const GraphCommand& command) {
   return ir::print(passes::simplify(module, simplify));
 }
 
+/// Graphviz may take minutes, without a word.
+void note_large_picture(const graph::Graph& graph, const GraphCommand& command) {
+  constexpr std::size_t kLarge = 1000;
+  const bool is_whole = command.draw.only.empty() && command.draw.collapsed.empty();
+  if (command.format != "svg" || !is_whole || graph.nodes().size() < kLarge) return;
+  note(fmt::format(
+      "the graph has {} nodes, which Graphviz may lay out for minutes; --only and --collapse draw a "
+      "part of it",
+      graph.nodes().size()));
+}
+
 /// A part for each process.
 std::string text_of_parts(const graph::Graph& graph, const GraphCommand& command) {
   const partition::Places places =
@@ -69,6 +80,7 @@ std::string text_of_parts(const graph::Graph& graph, const GraphCommand& command
 }
 
 std::string text_of(const graph::Graph& graph, const GraphCommand& command) {
+  note_large_picture(graph, command);
   if (command.places.places.processes > 1) return text_of_parts(graph, command);
   if (command.format == "dot") return graph::to_dot(graph, command.draw);
   if (command.format == "svg") return graph::to_svg(graph, command.draw);

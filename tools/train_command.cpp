@@ -131,10 +131,19 @@ ModelDirectory directory_of(const TrainCommand& command) {
                                             : std::filesystem::path(command.out));
 }
 
+/// Settings that make no sense are options that make none.
+void require_settings(const train::Settings& settings) {
+  try {
+    check(settings);
+  } catch (const ProgramError& error) {
+    throw UsageError(error.what());
+  }
+}
+
 Training start(const TrainCommand& command, Trace* trace) {
   if (command.model.empty()) throw UsageError("expected a MODEL to train; see 'hiaton train --help'");
   Training training{directory_of(command), command.model, command.info, command.training.settings()};
-  check(training.settings);
+  require_settings(training.settings);
   training.settings.out = training.directory.path();
   training.info.sizes = parse_sizes(command.sizes);
   training.info.seed = training.settings.seed;

@@ -90,12 +90,14 @@ struct ElementRange {
 /// one thread at a time.
 class Optimizer {
  public:
-  /// For parameters of these sizes and types. `settings.clip` is left to the caller: norm_of and clip_factor.
+  /// For parameters of these sizes and types. Throws ProgramError where a setting makes no sense.
+  /// `settings.clip` is left to the caller: norm_of and clip_factor.
   Optimizer(const OptimizerSettings& settings, const std::vector<ParameterValues>& parameters);
 
   /// One step, with `gradient_scale` times the gradients, which have the form that check_form wants, and
   /// finite values. The threads of a pool share the work; the result is the same. Of dense gradients only
-  /// the elements that `own` names, by parameter, are read and followed; all where it is empty.
+  /// the elements that `own` names, by parameter, are read and followed; all where it is empty. Throws
+  /// ProgramError where the numbers or sizes of parameters or gradients are others.
   void step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
             double learning_rate, double gradient_scale, ThreadPool* pool = nullptr,
             std::span<const ElementRange> own = {});
@@ -109,6 +111,9 @@ class Optimizer {
   void restore(std::vector<OptimizerSlot> slots, uint64_t steps);
 
  private:
+  void require_sizes(const std::vector<ParameterValues>& parameters,
+                     std::span<const Gradient> gradients) const;
+
   OptimizerSettings settings_;
   std::vector<OptimizerSlot> slots_;
   uint64_t steps_ = 0;

@@ -59,7 +59,7 @@ struct RegionStats {
 };
 
 struct RunStats {
-  uint64_t calls = 0;
+  uint64_t calls = 0;  ///< calls of functions; of direct code only where RunOptions::count_regions is set
   uint64_t frames_allocated =
       0;  ///< frames ever carved from memory; a frame in use again does not count anew
   uint64_t frames_live_most = 0;    ///< upper bound of the frames alive at once
@@ -97,7 +97,7 @@ class Gradients {
   const Sum& operator[](std::size_t parameter) const { return sums_[parameter]; }
   /// The whole sum of the parameter, dense, to be added to.
   Tensor& dense(std::size_t parameter);
-  /// Marks a row as one that may differ from zero.
+  /// Marks a row of the parameter, which must have it, as one that may differ from zero.
   void touch(std::size_t parameter, int64_t row);
   Tensor& values(std::size_t parameter) { return sums_[parameter].values; }
   /// Makes all sums zero again. The threads of `pool` share the work.
@@ -105,7 +105,8 @@ class Gradients {
   /// Marks nothing as what may differ from zero, and leaves the values as they are: for who then writes over
   /// all that it marks.
   void unmark();
-  /// Adds another's sums, parameter by parameter, row by row.
+  /// Adds another's sums, parameter by parameter, row by row. Throws ProgramError where these are of other
+  /// parameters.
   void add(const Gradients& other, ThreadPool* pool = nullptr);
 
  private:
@@ -139,13 +140,16 @@ struct RunOptions {
   /// A run without a limit of its own may take seven eighths of what the machine has left.
   uint64_t max_frames = std::numeric_limits<uint64_t>::max();
   uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
+  /// How long the run may take; after that it ends with Fault::Timeout, when no worker is inside of a kernel
+  /// any more. A run that is over before anybody has looked at the clock has its results.
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
   /// Count firings per region (RunStats::regions). Costs a little time.
   bool count_regions = false;
   /// Measure the time inside the kernels of tensor operations, with the additions to gradients
   /// (RunStats::kernel_seconds). Costs two looks at the clock for each of them.
   bool time_kernels = false;
-  /// Set to true from any thread or signal handler to end the run with Fault::Interrupted.
+  /// Set to true from any thread or signal handler to end the run with Fault::Interrupted, as soon as a
+  /// timeout would.
   const std::atomic<bool>* cancel = nullptr;
   /// Filled at the end of the run, also when it ends with an error.
   RunStats* stats = nullptr;
@@ -169,7 +173,7 @@ struct RunOptions {
   /// then.
   std::function<void(std::size_t parameter)> on_gradient{};
   /// Takes the lines that the program prints, each without its line break; empty: standard output. Workers
-  /// call it at the same time.
+  /// call it at the same time. What it throws ends the run, which throws it.
   std::function<void(std::string_view)> print{};
   /// Whether the same operations under many tags run as one kernel.
   bool batching = true;

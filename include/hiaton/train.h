@@ -120,6 +120,7 @@ struct Settings {
 
 /// Throws ProgramError that names each setting that makes no sense.
 void check(const Settings& settings);
+void check(const OptimizerSettings& settings);
 
 /// The names that the command line and files use: "adam", "cosine".
 std::string_view name_of(OptimizerKind kind);

@@ -171,8 +171,8 @@ bool is_gradient_of_tensor(const Type& type);
 class DataTypes {
  public:
   DataTypes();
-  /// Throws ProgramError where the name is taken, or longer than any that a program needs. So do the functions
-  /// that make a type.
+  /// Throws ProgramError where the name is taken, or longer than any that a program needs. So do the
+  /// functions that make a type.
   Type declare(std::string name);
   /// Gives a declared type its variants. The types of fields may be types of this collection.
   void define(const Type& type, std::vector<Variant> variants);

@@ -275,7 +275,8 @@ bool fits(const Value& value, const Type& type);
 /// Tensors as nested brackets.
 std::string to_string(const Value& value);
 std::string to_string(const ValueView& value);
-/// The same for a value of any type: data values as `Node(Leaf(1), Leaf(2))`, lists as `[1, 2]`.
+/// The same for a value of any type, which it must fit: data values as `Node(Leaf(1), Leaf(2))`, lists as
+/// `[1, 2]`.
 std::string to_string(const Value& value, const Type& type);
 /// The same, handed on in pieces: a value whose parts are shared may have more text than there is memory.
 void write_text(const Value& value, const Type& type, const std::function<void(std::string_view)>& write);

@@ -44,7 +44,7 @@ struct ThreadPool::Parts {
   }
 };
 
-ThreadPool::ThreadPool(int threads) : parts_(std::make_unique<Parts>(threads)) {
+ThreadPool::ThreadPool(int threads) : parts_(std::make_unique<Parts>(std::max(threads, 1))) {
   try {
     for (std::atomic<int>& core : parts_->cores)
       parts_->threads.emplace_back([parts = parts_.get(), &core] { parts->help(core); });

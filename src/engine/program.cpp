@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <mutex>
 
 #include "engine/pipeline.h"
@@ -73,10 +75,19 @@ Program::Program(std::optional<ir::Module> module, graph::Graph graph, const Com
   for (graph::NodeId id : graph_.outputs()) results_.push_back(graph_[id].type);
 }
 
+/// Sizes are those of program text.
+void require_no_sizes(const CompileOptions& options, std::string_view found) {
+  if (!options.sizes.empty())
+    throw ProgramError(fmt::format(
+        "expected values of sizes with program text, found them with a {}, which has its own", found));
+}
+
 Program Program::from_file(const std::filesystem::path& path, const CompileOptions& options) {
   const std::shared_ptr<const Source> source = read_program(path);
-  if (path.extension() == ".json")
+  if (path.extension() == ".json") {
+    require_no_sizes(options, "saved graph");
     return from_graph(graph::from_json(source->text(), source->name()), options);
+  }
   return from_verified(lang::parse(source, {options.sizes}), options);
 }
 
@@ -87,6 +98,7 @@ Program Program::from_text(std::string name, std::string text, const CompileOpti
 }
 
 Program Program::from_module(ir::Module module, const CompileOptions& options) {
+  require_no_sizes(options, "module");
   ir::verify(module);
   return from_verified(std::move(module), options);
 }

@@ -197,6 +197,10 @@ Type checked_result_type(const OpDef& op, std::span<const Value> operands,
 
 Value apply_operation(const OpDef& op, std::span<const Value> operands, std::span<const int64_t> attributes,
                       OverflowMode mode) {
+  for (const Value& operand : operands) {
+    if (operand.is_data())
+      throw ProgramError(fmt::format("{}: expected numbers or tensors, found a data value", op.name.value));
+  }
   const Type type = checked_result_type(op, operands, attributes);
   const KernelVariant* variant = type.is_scalar() ? exec::scalar_kernel(op, operands) : nullptr;
   Fault fault = Fault::None;

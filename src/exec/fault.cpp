@@ -137,9 +137,12 @@ CallRecord record_of_call(const Graph& graph, const CallChain& chain) {
   return record;
 }
 
-/// A program that calls its own main is entered by a call that stands nowhere in the text.
+/// A program that calls its own main is entered by a call that stands nowhere in the text, and hands on all
+/// arguments. Other calls of main that stand nowhere are of functions that were made for it.
 bool is_entry_call(const Graph& graph, const graph::Site& site) {
-  return graph.source() != nullptr && site.caller == graph.main() && !site.span.known();
+  if (graph.source() == nullptr || site.caller != graph.main() || site.span.known()) return false;
+  return std::ranges::equal(site.calls, graph[graph.main()].params, {},
+                            [&](graph::NodeId call) { return graph[call].inputs[0]; });
 }
 
 /// False at the end of the chain; the call that enters the program is not in it.

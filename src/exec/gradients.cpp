@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "hiaton/error.h"
 #include "hiaton/run.h"
 #include "hiaton/thread_pool.h"
 #include "kernels/elementwise.h"
@@ -110,6 +111,10 @@ void Gradients::unmark() {
 }
 
 void Gradients::add(const Gradients& other, ThreadPool* pool) {
+  const bool are_alike = std::ranges::equal(
+      sums_, other.sums_, {}, [](const Sum& sum) { return sum.values.type(); },
+      [](const Sum& sum) { return sum.values.type(); });
+  if (!are_alike) throw ProgramError("expected gradients of the same parameters, found those of others");
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     const Sum& from = other.sums_[i];
     for (int64_t row : from.rows) touch(i, row);

@@ -72,6 +72,12 @@ void require_settings(const RunOptions& options) {
     throw ProgramError(
         fmt::format("expected at least 1 parallel iteration, found {}", options.parallel_iterations));
   }
+  if (options.parts < 0 || options.replicas < 0) {
+    throw ProgramError(fmt::format("expected parts and replicas of 0 or more, found {} and {}", options.parts,
+                                   options.replicas));
+  }
+  if (options.timeout < std::chrono::nanoseconds(0))
+    throw ProgramError("expected a timeout of 0 or more, found a negative one");
   if (options.rows != nullptr && options.executor != Executor::Production &&
       options.executor != Executor::Flow) {
     throw ProgramError(
@@ -91,6 +97,23 @@ void require_parameters(const graph::Graph& graph, const RunOptions& options) {
     if (fits(options.parameters[i], parameter.type)) continue;
     throw ProgramError(fmt::format("expected parameter '{}' to be of type {}, found {}", parameter.name,
                                    to_string(parameter.type), to_string(options.parameters[i].type())));
+  }
+}
+
+void require_gradients(const graph::Graph& graph, const RunOptions& options) {
+  if (options.gradients == nullptr) return;
+  const Gradients& gradients = *options.gradients;
+  if (gradients.size() != graph.parameters().size()) {
+    throw ProgramError(
+        fmt::format("expected gradients of the {} parameters of the program, found those of {}",
+                    graph.parameters().size(), gradients.size()));
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const graph::Parameter& parameter = graph.parameters()[i];
+    const Type found = gradients[i].values.type();
+    if (found == parameter.type) continue;
+    throw ProgramError(fmt::format("expected the gradient of parameter '{}' to be of type {}, found {}",
+                                   parameter.name, to_string(parameter.type), to_string(found)));
   }
 }
 
@@ -144,6 +167,7 @@ void require_runnable(const graph::Graph& graph, std::span<const Value> argument
 void require_options(const graph::Graph& graph, const RunOptions& options) {
   require_settings(options);
   require_parameters(graph, options);
+  require_gradients(graph, options);
 }
 
 RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options) {

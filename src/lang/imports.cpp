@@ -60,7 +60,7 @@ class ImportReader {
   }
 
   std::shared_ptr<const Source> run() {
-    const std::string own = std::filesystem::path(name_).filename().string();
+    const std::string own = first_name_of(std::filesystem::path(name_).filename().string());
     read_imports(own, 0);
     return std::make_shared<const Source>(name_, std::move(all_));
   }
@@ -79,7 +79,7 @@ class ImportReader {
   }
 
   void read(std::string_view file, Span span) {
-    const std::string key = key_of(file, span);
+    const std::string key = first_name_of(key_of(file, span));
     if (std::find(done_.begin(), done_.end(), key) != done_.end()) return;
     const auto begin = std::find(open_.begin(), open_.end(), key);
     if (begin != open_.end()) {
@@ -109,6 +109,15 @@ class ImportReader {
                        library_names(), file));
     }
     return (std::filesystem::path(open_.back()).parent_path() / file).lexically_normal().string();
+  }
+
+  /// What the file was called where it was imported first: it may have several names, by an absolute path or
+  /// a link.
+  std::string first_name_of(const std::string& key) {
+    if (is_of_library(key) || known_.contains(key)) return key;
+    std::error_code none;  // a file that is not there is reported when it is read
+    const auto path = std::filesystem::canonical(std::filesystem::path(name_).parent_path() / key, none);
+    return none ? key : first_names_.try_emplace(path.string(), key).first->second;
   }
 
   static std::string library_names() {
@@ -151,6 +160,7 @@ class ImportReader {
   static constexpr std::size_t kMaxDepth = 200;
   const std::string name_;
   std::map<std::string, std::string_view, std::less<>> known_;  ///< files that stand in the text already
+  std::map<std::string, std::string> first_names_;              ///< by path without links
   std::string all_;
   std::vector<std::string> open_;  ///< files whose imports are being read, the program's own first
   std::vector<std::string> done_;

@@ -19,13 +19,6 @@ const Type& tensor_operand(const TypeQuestion& question) {
   return type;
 }
 
-int64_t sum_of_sizes(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum))
-    throw ProgramError(fmt::format("expected sizes whose sum is below 2^63, found {} and {}", a, b));
-  return sum;
-}
-
 /// Fails unless they are tensors of one element type and of one shape, except along the axis.
 void require_joinable(std::span<const Type> parts, std::size_t axis) {
   for (const Type& part : parts) {

@@ -62,6 +62,13 @@ int64_t size_of(std::span<const Dim> shape) {
   return size;
 }
 
+int64_t sum_of_sizes(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum))
+    throw ProgramError(fmt::format("expected sizes whose sum is below 2^63, found {} and {}", a, b));
+  return sum;
+}
+
 std::vector<int64_t> sizes_of(std::span<const Dim> shape) {
   std::vector<int64_t> sizes;
   for (const Dim& dim : shape) sizes.push_back(dim.size);

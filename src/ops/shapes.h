@@ -21,6 +21,8 @@ bool may_equal(std::span<const Dim> a, std::span<const Dim> b);
 bool is_fixed(std::span<const Dim> shape);
 /// The product of fixed dimensions. Throws ProgramError where it is too large for an i64.
 int64_t size_of(std::span<const Dim> shape);
+/// The sum of two sizes. Throws ProgramError where it is too large for an i64.
+int64_t sum_of_sizes(int64_t a, int64_t b);
 /// The sizes of fixed dimensions: as the attribute `shape`.
 std::vector<int64_t> sizes_of(std::span<const Dim> shape);
 /// Dimensions from an attribute `shape`. Throws ProgramError where one is negative.

@@ -33,7 +33,6 @@ class Activity {
   bool passes_gradient(ir::FunctionId f, ir::NodeId call) const;
   /// Whether the function passes gradients at all.
   bool differentiable(ir::FunctionId f) const { return functions_[f.index()].differentiable; }
-  bool active_param(ir::FunctionId f, std::size_t param) const { return functions_[f.index()].params[param]; }
   bool needed_result(ir::FunctionId f, std::size_t result) const {
     return functions_[f.index()].results[result];
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -168,6 +169,15 @@ uint64_t fingerprint(std::span<const Tree> trees) {
 }
 
 void save_parameters(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters) {
+  for (const ParameterValues& parameter : parameters) {
+    const Numbers& values = parameter.values;
+    const auto is_finite = [](auto value) { return std::isfinite(value); };
+    const bool are_finite = values.dtype() == DType::F32 ? std::ranges::all_of(values.floats(), is_finite)
+                                                         : std::ranges::all_of(values.doubles(), is_finite);
+    if (!are_finite)
+      throw ProgramError(
+          fmt::format("'{}': expected finite values to be saved, found others", parameter.name));
+  }
   write_safetensors(path, views_of(parameters), {});
 }
 

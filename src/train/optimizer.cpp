@@ -1,10 +1,13 @@
 #include "hiaton/optimizer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "base/check.h"
+#include "hiaton/error.h"
 #include "hiaton/thread_pool.h"
 #include "train/update_loops.h"
 
@@ -128,6 +131,7 @@ class Step {
 
 Optimizer::Optimizer(const OptimizerSettings& settings, const std::vector<ParameterValues>& parameters)
     : settings_(settings) {
+  check(settings);
   for (const std::string_view name : slot_names(settings)) {
     OptimizerSlot slot{name, {}};
     for (const ParameterValues& parameter : parameters)
@@ -142,9 +146,35 @@ void Optimizer::restore(std::vector<OptimizerSlot> slots, uint64_t steps) {
   steps_ = steps;
 }
 
+/// Whether they are those that the optimizer was made for, and each gradient is as large as its parameter.
+void Optimizer::require_sizes(const std::vector<ParameterValues>& parameters,
+                              std::span<const Gradient> gradients) const {
+  if (gradients.size() != parameters.size()) {
+    throw ProgramError(fmt::format("expected a gradient for each of {} parameters, found {}",
+                                   parameters.size(), gradients.size()));
+  }
+  for (const OptimizerSlot& slot : slots_) {
+    if (slot.values.size() == parameters.size()) continue;
+    throw ProgramError(fmt::format("expected the {} parameters of the optimizer, found {}",
+                                   slot.values.size(), parameters.size()));
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterValues& parameter = parameters[i];
+    if (!parameter.is_here) continue;
+    const auto require = [&](std::string_view what, std::size_t found) {
+      if (found == parameter.values.size()) return;
+      throw ProgramError(fmt::format("expected {} of the {} elements of parameter '{}', found {}", what,
+                                     parameter.values.size(), parameter.name, found));
+    };
+    require("a gradient", gradients[i].size());
+    for (const OptimizerSlot& slot : slots_) require("a state", slot.values[i].size());
+  }
+}
+
 void Optimizer::step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
                      double learning_rate, double gradient_scale, ThreadPool* pool,
                      std::span<const ElementRange> own) {
+  require_sizes(parameters, gradients);
   ++steps_;
   Step step(settings_, slots_, steps_, learning_rate, gradient_scale, pool);
   for (std::size_t i = 0; i < parameters.size(); ++i) {

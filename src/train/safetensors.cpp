@@ -8,10 +8,13 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file_bytes.h"
+#include "base/utf8.h"
 #include "graph/json_place.h"
 #include "hiaton/error.h"
+#include "tensor/shown.h"
 
 namespace hiaton::train {
 namespace {
@@ -49,6 +52,43 @@ constexpr std::array<ElementType, 15> kDTypes = {{{"BOOL", 1},
                                                   {"I64", 8},
                                                   {"U64", 8}}};
 
+/// Bytes of a tensor; a number that no file has where the product is too large.
+uint64_t size_of(uint64_t element, std::span<const int64_t> shape) {
+  uint64_t size = element;
+  for (const int64_t extent : shape) {
+    if (extent == 0) return 0;
+  }
+  for (const int64_t extent : shape) {
+    if (static_cast<uint64_t>(extent) > kLargestSize / size) return kLargestSize;
+    size *= static_cast<uint64_t>(extent);
+  }
+  return size;
+}
+
+void require_text(std::string_view text) {
+  if (utf8_prefix(text) != text.size())
+    throw ProgramError(fmt::format("expected names and texts in UTF-8, found {}", shown(text)));
+}
+
+/// Whether a file of them can be read again.
+void require_writable(std::span<const TensorView> tensors, const Metadata& metadata) {
+  std::set<std::string_view> names{kMetadataField};
+  for (const TensorView& tensor : tensors) {
+    require_text(tensor.name);
+    if (!names.insert(tensor.name).second)
+      throw ProgramError(fmt::format("expected another name for each tensor, found '{}' again", tensor.name));
+    const uint64_t bytes = size_of(size_of(tensor.values.dtype()), tensor.shape);
+    if (bytes != tensor.values.bytes().size()) {
+      throw ProgramError(fmt::format("'{}': expected the {} bytes of its shape [{}], found {}", tensor.name,
+                                     bytes, fmt::join(tensor.shape, ", "), tensor.values.bytes().size()));
+    }
+  }
+  for (const auto& [name, text] : metadata) {
+    require_text(name);
+    require_text(text);
+  }
+}
+
 std::string header_of(std::span<const TensorView> tensors, const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header[std::string(kMetadataField)] = metadata;
@@ -75,19 +115,6 @@ void require_finite(const SafetensorsFile& file, const std::string& name, const 
   if (bad == values.end()) return;
   file.fail(
       fmt::format("'{}': expected finite values, found {} at element {}", name, *bad, bad - values.begin()));
-}
-
-/// Bytes of a tensor; a number that no file has where the product is too large.
-uint64_t size_of(uint64_t element, std::span<const int64_t> shape) {
-  uint64_t size = element;
-  for (const int64_t extent : shape) {
-    if (extent == 0) return 0;
-  }
-  for (const int64_t extent : shape) {
-    if (static_cast<uint64_t>(extent) > kLargestSize / size) return kLargestSize;
-    size *= static_cast<uint64_t>(extent);
-  }
-  return size;
 }
 
 SafetensorsFile::Tensor tensor_from(const std::string& name, const JsonPlace& place) {
@@ -133,6 +160,7 @@ std::string show_type(std::string_view dtype, std::span<const int64_t> shape) {
 
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const Metadata& metadata) {
+  require_writable(tensors, metadata);
   const std::string header = header_of(tensors, metadata);
   const uint64_t length = header.size();
   std::array<char, kLengthBytes> prefix{};

@@ -156,39 +156,63 @@ Settings load_settings(const std::filesystem::path& path) {
   return settings_from(JsonPlace(json, name));
 }
 
-void check(const Settings& settings) {
-  std::vector<std::string> findings;
-  const auto require = [&](bool holds, std::string_view name, std::string_view expected, auto found) {
-    if (!holds) findings.push_back(fmt::format("{}: expected {}, found {}", name, expected, found));
-  };
-  const auto not_negative = [&](std::string_view name, double value) {
+namespace {
+
+/// What is wrong with settings, all in one error.
+class Findings {
+ public:
+  template <class Found>
+  void require(bool holds, std::string_view name, std::string_view expected, Found found) {
+    if (!holds) findings_.push_back(fmt::format("{}: expected {}, found {}", name, expected, found));
+  }
+  void not_negative(std::string_view name, double value) {
     require(std::isfinite(value) && value >= 0, name, "a number that is not negative", value);
-  };
-  const auto below_one = [&](std::string_view name, double value) {
+  }
+  void below_one(std::string_view name, double value) {
     require(value >= 0 && value < 1, name, "a number from 0 to below 1", value);
-  };
-  const auto at_least = [&](std::string_view name, int64_t least, int64_t value) {
+  }
+  void at_least(std::string_view name, int64_t least, int64_t value) {
     require(value >= least, name, fmt::format("{} or more", least), value);
-  };
-  const OptimizerSettings& optimizer = settings.optimizer;
-  at_least("epochs", 1, settings.epochs);
-  at_least("batch", 1, settings.batch);
-  at_least("eval batch", 1, settings.eval_batch);
-  at_least("patience", 0, settings.patience);
-  at_least("steps between checkpoints", 0, settings.checkpoint_every_steps);
-  at_least("epochs between decays", 1, settings.schedule.decay_every);
-  not_negative("learning rate", settings.learning_rate);
-  not_negative("l2", optimizer.l2);
-  not_negative("clip", optimizer.clip);
-  not_negative("epsilon", optimizer.epsilon);
-  not_negative("weight decay", optimizer.weight_decay);
-  below_one("momentum", optimizer.momentum);
-  below_one("beta1", optimizer.beta1);
-  below_one("beta2", optimizer.beta2);
-  below_one("rho", optimizer.rho);
-  require(settings.schedule.decay > 0 && settings.schedule.decay <= 1, "decay", "a number above 0, at most 1",
-          settings.schedule.decay);
-  if (!findings.empty()) throw ProgramError(fmt::format("settings: {}", fmt::join(findings, "; ")));
+  }
+  void look_at(const OptimizerSettings& optimizer) {
+    not_negative("l2", optimizer.l2);
+    not_negative("clip", optimizer.clip);
+    not_negative("epsilon", optimizer.epsilon);
+    not_negative("weight decay", optimizer.weight_decay);
+    below_one("momentum", optimizer.momentum);
+    below_one("beta1", optimizer.beta1);
+    below_one("beta2", optimizer.beta2);
+    below_one("rho", optimizer.rho);
+  }
+  void throw_any() const {
+    if (!findings_.empty()) throw ProgramError(fmt::format("settings: {}", fmt::join(findings_, "; ")));
+  }
+
+ private:
+  std::vector<std::string> findings_;
+};
+
+}  // namespace
+
+void check(const OptimizerSettings& settings) {
+  Findings findings;
+  findings.look_at(settings);
+  findings.throw_any();
+}
+
+void check(const Settings& settings) {
+  Findings findings;
+  findings.at_least("epochs", 1, settings.epochs);
+  findings.at_least("batch", 1, settings.batch);
+  findings.at_least("eval batch", 1, settings.eval_batch);
+  findings.at_least("patience", 0, settings.patience);
+  findings.at_least("steps between checkpoints", 0, settings.checkpoint_every_steps);
+  findings.at_least("epochs between decays", 1, settings.schedule.decay_every);
+  findings.not_negative("learning rate", settings.learning_rate);
+  findings.look_at(settings.optimizer);
+  findings.require(settings.schedule.decay > 0 && settings.schedule.decay <= 1, "decay",
+                   "a number above 0, at most 1", settings.schedule.decay);
+  findings.throw_any();
 }
 
 }  // namespace hiaton::train

@@ -21,8 +21,6 @@ class TreeValues {
   /// model, where it does not.
   TreeValues(const Program& program, std::string name);
 
-  bool has_seed() const { return has_seed_; }
-
   /// Throws ProgramError where a node has a number of children that the model has no variant for.
   Value value_of(const Tree& tree) const;
 

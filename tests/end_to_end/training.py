@@ -162,7 +162,7 @@ class Train(TrainingTest):
                    "--size", "d=")
         self.fails(2, "--size: 'd' is given twice", "train", self.model, "--size", "d=1", "--size", "d=2")
         self.fails(2, "--optimizer", "train", self.model, "--optimizer=adan")
-        self.fails(1, "epochs: expected 1 or more, found 0", "train", self.model, "--epochs=0")
+        self.fails(2, "epochs: expected 1 or more, found 0", "train", self.model, "--epochs=0")
         self.fails(1, "the program has no size 'k'", "train", self.model, "--size", "k=1")
         self.fails(1, "cannot read", "train", "none.hia")
         self.fails(1, "expected an operator", "train", self.model, "--operators=XOR")

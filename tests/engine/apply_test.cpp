@@ -54,6 +54,9 @@ TEST(ApplyOperation, FailsAsARunDoes) {
   const std::vector<Value> large = {Value(int64_t{1} << 62), Value(int64_t{4})};
   EXPECT_THAT([&] { apply_operation(div, by_zero); }, ThrowsMessage<RunError>("division by zero: 7 / 0"));
   EXPECT_EQ(apply_operation(mul, large), Value(int64_t{0}));
+  const std::array strings{Value("a"), Value("b")};
+  EXPECT_THAT([&] { apply_operation(mul, strings); },
+              ThrowsMessage<ProgramError>("mul: expected numbers or tensors, found a data value"));
   EXPECT_THAT([&] { apply_operation(mul, large, {}, OverflowMode::Trap); },
               ThrowsMessage<RunError>(HasSubstr("does not fit i64")));
   EXPECT_THAT(

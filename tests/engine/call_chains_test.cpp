@@ -40,6 +40,18 @@ TEST(CallChains, OfABudgetHaveTheArgumentsOfTheirCalls) {
   }
 }
 
+TEST(CallChains, AreOfTheProgramWhereItCallsWhatWasMadeForIt) {
+  const Program program =
+      Program::from_text("test.hia", "fn main(n: i64) -> (i64, str) = (10 / n, str([\"a\"]))\n");
+  for (const RunOptions& way : all_ways()) {
+    const RunError error = error_of(program, {int64_t{0}}, way);
+    ASSERT_EQ(error.fault(), Fault::DivisionByZero) << error.what();
+    ASSERT_EQ(error.chain().size(), 1) << error.what();
+    EXPECT_EQ(error.chain()[0].function, "main");
+    EXPECT_THAT(error.chain()[0].arguments, ElementsAre("n = 0"));
+  }
+}
+
 TEST(CallChains, OfGradientsNameTheFunctionsThatWereWritten) {
   const Program program = Program::from_text(
       "test.hia",

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "engine/all_ways.h"
+#include "engine/run_error.h"
 
 namespace hiaton {
 namespace {
@@ -100,6 +101,24 @@ TEST(DataInBuilder, EqualityIsThatOfValues) {
   }
   EXPECT_GT(equal_ones, 5);
   EXPECT_LT(equal_ones, 115);
+}
+
+TEST(DataInBuilder, ATestForAVariantThatIsNoneTellsNothing) {
+  ModuleBuilder builder;
+  DataTypes& types = builder.module().data_types;
+  const Type either = types.declare("Either");
+  types.define(either, {{"A", {{"x", DType::I64}}}, {"B", {{"y", DType::F64}}}});
+  const FunctionRef main = builder.declare("main", {{either, "t"}}, {DType::I64});
+  builder.define(main, [](FunctionBuilder& f) -> Vars {
+    const Var t = f.param(0);
+    return f.if_else(
+        f.variant(t) == 2, [&] { return f.constant(int64_t{7}); }, [&] { return f.field(t, 0, 0); });
+  });
+  const Program program = Program::from_module(builder.finish());
+  for (const RunOptions& way : all_ways()) {
+    EXPECT_EQ(program.run({Data(0, {int64_t{5}})}, way).values[0], Value(int64_t{5}));
+    EXPECT_EQ(error_of(program, {Data(1, {1.5})}, way).fault(), Fault::Index);
+  }
 }
 
 }  // namespace

@@ -48,5 +48,28 @@ TEST(Model, FunctionsKeepTheNamesThatTheProgramGaveThem) {
   }
 }
 
+TEST(Model, GradientsAreThoseOfItsParameters) {
+  const Model model = Model::from_text("a.hia", "param w: f32[3]\nfn loss(x: f32) -> f32 = sum(w) * x\n");
+  const Model other = Model::from_text("b.hia", "param w: f32[2]\nfn loss(x: f32) -> f32 = sum(w) * x\n");
+  const Model larger =
+      Model::from_text("c.hia", "param w: f32[3]\nparam q: f32[1]\nfn loss(x: f32) -> f32 = sum(w) * x\n");
+  const std::vector<Value> parameters = model.initial_parameters(1);
+  const std::vector<std::vector<Value>> examples = {{1.0F}};
+  Gradients own(model.parameters());
+  const auto refused = [](const char* message) { return testing::ThrowsMessage<ProgramError>(message); };
+  const auto loss_with = [&](Gradients& gradients) {
+    model.loss(examples, {.parameters = parameters, .gradients = &gradients});
+  };
+  loss_with(own);
+  Gradients others(other.parameters());
+  Gradients more(larger.parameters());
+  EXPECT_THAT([&] { loss_with(others); },
+              refused("expected the gradient of parameter 'w' to be of type f32[3], found f32[2]"));
+  EXPECT_THAT([&] { loss_with(more); },
+              refused("expected gradients of the 1 parameters of the program, found those of 2"));
+  EXPECT_THAT([&] { own.add(others); },
+              refused("expected gradients of the same parameters, found those of others"));
+}
+
 }  // namespace
 }  // namespace hiaton

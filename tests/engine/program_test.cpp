@@ -30,6 +30,27 @@ TEST(Program, RunsText) {
   EXPECT_EQ(program.run({Value(int64_t{3})}).values, std::vector<Value>{int64_t{11}});
 }
 
+TEST(Program, SizesAreThoseOfText) {
+  const Program program = Program::from_text("size.hia", "size d = 3\nfn main(n: i64) -> i64 = n + d\n");
+  EXPECT_THAT(
+      [&] {
+        Program::from_module(*program.module(), {.sizes = {{"d", 7}}});
+      },
+      testing::ThrowsMessage<ProgramError>(
+          "expected values of sizes with program text, found them with a module, which has its own"));
+}
+
+TEST(Program, OptionsThatMakeNoSenseAreRefused) {
+  const Program program = Program::from_text("fact.hia", kFact);
+  const auto refused = [&](RunOptions options, const char* message) {
+    EXPECT_THAT([&] { program.run({Value(int64_t{3})}, options); },
+                testing::ThrowsMessage<ProgramError>(message));
+  };
+  refused({.parts = -5}, "expected parts and replicas of 0 or more, found -5 and 0");
+  refused({.replicas = -1}, "expected parts and replicas of 0 or more, found 0 and -1");
+  refused({.timeout = std::chrono::seconds(-1)}, "expected a timeout of 0 or more, found a negative one");
+}
+
 TEST(Program, IsRefusedWhereItWasMovedFrom) {
   Program program = Program::from_text("fact.hia", kFact);
   const Program taken = std::move(program);

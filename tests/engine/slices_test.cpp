@@ -2,9 +2,12 @@
 // gradients by finite differences.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "engine/floats.h"
 #include "engine/known_case.h"
 #include "engine/run_error.h"
+#include "hiaton/apply.h"
 
 namespace hiaton {
 namespace {
@@ -106,19 +109,25 @@ TEST(Slices, HaveTheGradientsOfDifferences) {
 }
 
 TEST(Slices, FailWhereTheyAreNotInside) {
-  const std::pair<const char*, Fault> bodies[] = {{"sum(x[i:])", Fault::Index},
-                                                  {"sum(x[:j])", Fault::Index},
-                                                  {"sum(x[:i - j])", Fault::Index},
-                                                  {"sum(x[j:i])", Fault::Index},
-                                                  {"sum(x[0:3, j])", Fault::Index},
-                                                  {"sum(x[:, i:j])", Fault::Index},
-                                                  {"sum(slice_at(x, i, axis=0, length=2))", Fault::Index},
-                                                  {"sum(slice_at(x, i - j, axis=1, length=1))", Fault::Index},
-                                                  {"sum(slice_at_like(x, j, x[:1], axis=0))", Fault::Index},
-                                                  {"sum(pad_at(x[0:2], j - 3, x, axis=0))", Fault::Index},
-                                                  {"f64(sum(range(i - j)))", Fault::Size},
-                                                  {"f64(sum(range(j, i)))", Fault::Size},
-                                                  {"sum(zeros(i - j, 2))", Fault::Size}};
+  const std::pair<const char*, Fault> bodies[] = {
+      {"sum(x[i:])", Fault::Index},
+      {"sum(x[:j])", Fault::Index},
+      {"sum(x[:i - j])", Fault::Index},
+      {"sum(x[j:i])", Fault::Index},
+      {"sum(x[0:3, j])", Fault::Index},
+      {"sum(x[:, i:j])", Fault::Index},
+      {"sum(x[i:i])", Fault::Index},
+      {"sum(x[i - j:i - j])", Fault::Index},
+      {"sum(x[:, j - 6:])", Fault::Index},
+      {"sum(x[i - 9223372036854775807 - 5:])", Fault::Index},
+      {"sum(x[-1 - 9223372036854775807 + 0 * i:j + 9223372036854775802])", Fault::Index},
+      {"sum(slice_at(x, i, axis=0, length=2))", Fault::Index},
+      {"sum(slice_at(x, i - j, axis=1, length=1))", Fault::Index},
+      {"sum(slice_at_like(x, j, x[:1], axis=0))", Fault::Index},
+      {"sum(pad_at(x[0:2], j - 3, x, axis=0))", Fault::Index},
+      {"f64(sum(range(i - j)))", Fault::Size},
+      {"f64(sum(range(j, i)))", Fault::Size},
+      {"sum(zeros(i - j, 2))", Fault::Size}};
   for (const auto& [body, fault] : bodies) {
     const Program program = Program::from_text(
         "test.hia", std::string("fn main(x: f64[n, n], i: i64, j: i64) -> f64 = ") + body + "\n");
@@ -130,6 +139,28 @@ TEST(Slices, FailWhereTheyAreNotInside) {
           std::string(error.what()).find("expected 0 or more, found -1") != std::string::npos;
       EXPECT_EQ(says_it, fault == Fault::Size) << error.what();
     }
+  }
+}
+
+TEST(Slices, OfSizesThatNoTensorHasAreRefused) {
+  const Tensor x(DType::F32, {3});
+  const Tensor y(DType::F32, {200'000});
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const auto apply = [](const char* op, const std::vector<Value>& operands,
+                        const std::vector<int64_t>& attributes) {
+    return apply_operation(*catalog().find(op), operands, attributes);
+  };
+  EXPECT_THROW(apply("pad", {x}, {0, kMost, kMost}), ProgramError);
+  EXPECT_THROW(apply("pad", {y}, {0, kMost - 200'000, kMost}), ProgramError);
+  EXPECT_THROW(apply("slice_like", {x, y}, {0, kMost - 800}), ProgramError);
+  EXPECT_THROW(apply("slice_like", {y, x}, {0, kMost}), ProgramError);
+  EXPECT_THROW(apply("pad_like", {x, y}, {0, kMost}), ProgramError);
+  EXPECT_THROW(apply("pad_like", {y, x}, {0, kMost}), ProgramError);
+  const Value square = parse_value(tensor_type(DType::F32, {2, 2}), "[[1, 2], [3, 4]]");
+  const Value zero = Tensor(DType::F32, {2, 2});
+  for (const int64_t far : {kMost, -kMost - 1}) {
+    EXPECT_EQ(apply("tril", {square}, {far}), far > 0 ? square : zero);
+    EXPECT_EQ(apply("triu", {square}, {far}), far > 0 ? zero : square);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <stdexcept>
 
 #include "engine/all_ways.h"
 #include "engine/checked_run.h"
@@ -15,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 using testing::UnorderedElementsAre;
 
 TEST(Strings, AreValues) {
@@ -208,6 +210,16 @@ fn main(n: i64) -> i64 =
   for (const RunOptions& way : all_ways()) {
     EXPECT_THAT(printed_by(program, {int64_t{3}}, way),
                 UnorderedElementsAre("3", "3", "(3, [\"x\"])", "same", "same"));
+  }
+}
+
+TEST(Strings, WhatTakesPrintedLinesMayThrow) {
+  const Program program = Program::from_text("print.hia",
+                                             "fn f(n: i64) -> i64 = if n <= 1 then print(n) else f(n - 1) + "
+                                             "f(n - 2)\nfn main(n: i64) -> i64 = f(n)\n");
+  for (RunOptions way : all_ways()) {
+    way.print = [](std::string_view) { throw std::runtime_error("taken no more"); };
+    EXPECT_THAT([&] { program.run({int64_t{16}}, way); }, ThrowsMessage<std::runtime_error>("taken no more"));
   }
 }
 

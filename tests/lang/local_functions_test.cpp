@@ -1,4 +1,5 @@
 // Functions with names that `let` gives, and those that hide others of the standard library.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,6 +47,15 @@ const PrintCase kLocalFunctionsPrograms[] = {
 
 INSTANTIATE_TEST_SUITE_P(Lang, LocalFunctions, testing::ValuesIn(kLocalFunctionsPrograms),
                          [](const auto& test) { return test.param.name; });
+
+TEST(LocalFunctions, ThatUseEachOtherAreMadeOnceForTheSameTypes) {
+  std::string text = "fn main(n: i64) -> i64 =\n  let f0 = fn(x) -> x + n\n";
+  constexpr int kFunctions = 30;
+  for (int i = 1; i < kFunctions; ++i) text += fmt::format("  let f{0} = fn(x) -> f{1}(f{1}(x))\n", i, i - 1);
+  text += fmt::format("  f{}(0)\n", kFunctions - 1);
+  EXPECT_EQ(lang::parse(std::make_shared<const Source>("test.hia", text)).functions.size(),
+            std::size_t{kFunctions} + 1);
+}
 
 TEST(LocalFunctionErrors, SayWhatIsWrong) {
   const auto found = [](const std::string& body) {

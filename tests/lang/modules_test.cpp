@@ -54,6 +54,15 @@ TEST_F(Modules, AreReadRelativeToTheFileThatImportsThem) {
             "fn base() -> i64 = 40\n");
 }
 
+TEST_F(Modules, AreReadOnceWhateverTheyAreCalled) {
+  const std::string path = write("parts/more.hia", "const base: i64 = 40\n");
+  std::filesystem::create_symlink("more.hia", folder_ / "parts" / "link.hia");
+  const std::string text = "import \"parts/link.hia\"\nimport \"" + path +
+                           "\"\nimport \"parts/more.hia\"\nfn main(n: i64) -> i64 = n + base\n";
+  EXPECT_EQ(ir::print(lang::parse(program(text))),
+            "fn main(n: i64) -> i64 = n + base()\n\nfn base() -> i64 = 40\n");
+}
+
 TEST_F(Modules, AreReadOnceHoweverManyImportThem) {
   write("parts/lib.hia", std::string(kLib));
   write("parts/more.hia", "const base: i64 = 40\n");

@@ -1,4 +1,5 @@
 // Tuples: several values as one.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,6 +64,18 @@ TEST(TupleErrors, AreAboutTheTypesOfTheParts) {
               HasSubstr("this 'match' has no arm for (0, _)"));
   EXPECT_THAT(error_of("fn g(p: (i64, f64)) -> i64 = 1\nfn f(n: i64) -> i64 = g((n, true))\n"),
               HasSubstr("argument 1 of 'g': expected (i64, f64), found (i64, bool)"));
+}
+
+TEST(TupleErrors, ATypeHasALongestName) {
+  std::string lets = "fn f(x0: i64) -> i64 =\n";
+  std::string aliases;
+  for (int i = 0; i < 40; ++i) {
+    lets += fmt::format("  let x{1} = (x{0}, x{0})\n", i, i + 1);
+    aliases += fmt::format("type T{0} = (T{1}, T{1})\n", i, i + 1);
+  }
+  EXPECT_THAT(error_of(lets + "  x0\n"), HasSubstr("expected a type of at most 65536 characters, found "));
+  EXPECT_THAT(error_of(aliases + "type T40 = i64\nfn f(x: T0) -> i64 = 1\n"),
+              HasSubstr("expected a type of at most 65536 characters, found "));
 }
 
 TEST(TupleTypes, AreTheSameForTheSameParts) {

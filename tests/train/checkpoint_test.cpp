@@ -143,12 +143,36 @@ TEST_F(CheckpointTest, NamesTheDifferencesToAnotherModel) {
 TEST_F(CheckpointTest, RefusesValuesThatAreNotFiniteOrNotFloats) {
   auto parameters = learner_.parameters();
   parameters[1].values.floats()[1] = std::numeric_limits<float>::quiet_NaN();
-  save_parameters(directory_ / "p", parameters);
+  EXPECT_THAT(error_of<ProgramError>([&] { save_parameters(directory_ / "p", parameters); }),
+              HasSubstr("'b': expected finite values to be saved, found others"));
+  std::vector<TensorView> views;
+  for (const ParameterValues& parameter : parameters)
+    views.push_back({parameter.name, parameter.shape, parameter.values});
+  write_safetensors(directory_ / "p", views, {});
   EXPECT_THAT(load_error(directory_ / "p"), HasSubstr("'b': expected finite values, found nan at element 1"));
   std::string bytes = file_text(directory_ / "p");
   for (std::size_t at = bytes.find("F32"); at != std::string::npos; at = bytes.find("F32", at))
     bytes[at] = 'I';
   EXPECT_THAT(load_error(path_of(bytes)), HasSubstr("'E': expected f32[4, 2], found i32[4, 2]"));
+}
+
+TEST_F(CheckpointTest, WritesNothingThatCannotBeReadAgain) {
+  const auto path = directory_ / "p";
+  save_parameters(path, {{"w", {2}, {1, 2}}});
+  const std::string before = file_text(path);
+  const auto error = [&](const std::vector<ParameterValues>& parameters) {
+    return error_of<ProgramError>([&] { save_parameters(path, parameters); });
+  };
+  EXPECT_EQ(error({{"w", {7}, {1, 2}}}), "'w': expected the 28 bytes of its shape [7], found 8");
+  EXPECT_EQ(error({{"w", {2}, {1, 2}}, {"w", {1}, {1}}}),
+            "expected another name for each tensor, found 'w' again");
+  EXPECT_THAT(error({{"__metadata__", {1}, {1}}}), HasSubstr("found '__metadata__' again"));
+  EXPECT_THAT(error({{"\xff", {1}, {1}}}), HasSubstr("expected names and texts in UTF-8"));
+  EXPECT_THAT(error_of<ProgramError>([&] {
+                write_safetensors(path, {}, {{"note", "\xff"}});
+              }),
+              HasSubstr("expected names and texts in UTF-8"));
+  EXPECT_EQ(file_text(path), before);
 }
 
 TEST_F(CheckpointTest, GivesProgramsTheirParametersByName) {

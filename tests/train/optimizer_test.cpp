@@ -16,6 +16,7 @@
 namespace hiaton::train {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kRows = 7;
@@ -158,6 +159,25 @@ TEST(OptimizerTest, RowsAreUpdatedAsInADenseStepAndOthersStayAsTheyAre) {
       }
     }
   }
+}
+
+TEST(OptimizerTest, RefusesWhatItWasNotMadeFor) {
+  std::vector<ParameterValues> trained = parameters();
+  Optimizer optimizer({}, trained);
+  const Given given = dense(2);
+  const Given small({1, 2, 3});
+  const auto error = [&](std::vector<ParameterValues> of, std::span<const Gradient> gradients) {
+    return error_of<ProgramError>([&] { optimizer.step(of, gradients, 0.1, 1); });
+  };
+  EXPECT_EQ(error(trained, {}), "expected a gradient for each of 1 parameters, found 0");
+  EXPECT_EQ(error(trained, small.alone()),
+            "expected a gradient of the 35 elements of parameter 'E', found 3");
+  EXPECT_EQ(error({{"E", {3}, {1, 2, 3}}}, small.alone()),
+            "expected a state of the 3 elements of parameter 'E', found 35");
+  EXPECT_EQ(optimizer.steps(), 0u);
+  EXPECT_THAT(
+      error_of<ProgramError>([&] { Optimizer({.beta1 = 2, .epsilon = -1}, trained); }),
+      AllOf(HasSubstr("beta1: expected a number from 0 to below 1, found 2"), HasSubstr("epsilon: ")));
 }
 
 TEST(OptimizerTest, AThreadPoolGivesTheSameBits) {

@@ -386,9 +386,11 @@ std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate)
   if (!has_role(left, Role::Variant) || right.kind != NodeKind::Const || right.parameter >= 0)
     return std::nullopt;
   const int64_t number = right.constant.as<int64_t>();
-  if (number < 0 || number >= int64_t{DataObject::kMostVariants}) return std::nullopt;
-  if (graph_[structure_.origin(left.inputs[0])].kind == NodeKind::Const) return std::nullopt;
-  return VariantTest{structure_.origin(left.inputs[0]), static_cast<uint32_t>(number)};
+  if (number < 0) return std::nullopt;
+  const NodeId data = structure_.origin(left.inputs[0]);
+  if (graph_[data].kind == NodeKind::Const) return std::nullopt;
+  const bool exists = std::cmp_less(number, graph_[data].type.data->variants.size());
+  return exists ? std::optional(VariantTest{data, static_cast<uint32_t>(number)}) : std::nullopt;
 }
 
 bool Ownership::is_known_without_fields(BlockId block, NodeId data) const {

@@ -66,7 +66,6 @@ class Way {
   /// The field becomes the frame's own: the value that it was borrowed from goes.
   void take_over(NodeId field, NodeId from);
 
-  bool has_computed(NodeId value) const { return computed_.contains(value); }
   bool owns_nothing() const;
   void expect_nothing_owned() const;
   /// This way and `other` come to the same point: from there on there is what both have.

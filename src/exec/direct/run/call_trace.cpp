@@ -15,8 +15,7 @@ Trace::Kind kind_of(const graph::Graph& graph, const graph::Function& function, 
   const std::size_t params = function.triggered ? 0 : function.params.size();
   for (std::size_t i = 0; i < std::min(params, Trace::kMostFields - kFirstArgument); ++i) {
     const Type& type = graph[function.params[i].node].type;
-    kind.fields.push_back(
-        {function.param_names[i], type.dtype, type.is_scalar() ? "" : to_string(type)});
+    kind.fields.push_back({function.param_names[i], type.dtype, type.is_scalar() ? "" : to_string(type)});
   }
   kind.shown = kind.fields.size() - kFirstArgument;
   return kind;

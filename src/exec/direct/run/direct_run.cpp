@@ -115,7 +115,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     if (remote_) remote_->finish(stats);
     if (sent_) sent_->finish(stats);
     if (options_.stats != nullptr) *options_.stats = stats;
-    if (no_threads_ != nullptr) std::rethrow_exception(no_threads_);
+    state_.throw_kept();
     if (!is_first()) return {{}, std::move(stats)};
     if (error_) throw RunError(*error_);
     if (state_.stopping.load()) throw_without_place();
@@ -188,8 +188,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     try {
       begin_others();
     } catch (...) {
-      no_threads_ = std::current_exception();
-      state_.stop();
+      state_.stop_for(std::current_exception());
     }
     return true;
   }
@@ -405,8 +404,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
   std::mutex mutex_;
   bool has_failed_ = false;  ///< in this process
   std::optional<RunError> error_;
-  uint32_t early_forks_ = 0;       ///< forks that found the other workers not called yet
-  std::exception_ptr no_threads_;  ///< why the other workers could not come
+  uint32_t early_forks_ = 0;  ///< forks that found the other workers not called yet
   std::atomic<Fault> stop_fault_{Fault::None};
   std::optional<RemoteCalls> remote_{};  ///< where several processes share the run
   std::optional<SentCalls> sent_{};      ///< where functions are placed on several processes

@@ -89,6 +89,18 @@ void RunState::stop() {
   for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
 }
 
+void RunState::stop_for(std::exception_ptr thrown) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (thrown_ == nullptr) thrown_ = std::move(thrown);
+  }
+  stop();
+}
+
+void RunState::throw_kept() const {
+  if (thrown_ != nullptr) std::rethrow_exception(thrown_);
+}
+
 void RunState::share_launches(const Plan& plan) {
   if (workers.size() > 1 && (plan.has_data || plan.has_tensors))
     launches = std::make_unique<SharedLoop>(workers.size());
@@ -125,6 +137,9 @@ Fault Worker::print(const DataObject* text) const {
     return Fault::None;
   } catch (const std::bad_alloc&) {
     return Fault::OutOfMemory;
+  } catch (...) {  // of the function that takes the lines
+    state.stop_for(std::current_exception());
+    return Fault::Interrupted;
   }
 }
 

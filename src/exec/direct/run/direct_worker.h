@@ -19,8 +19,10 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -96,8 +98,15 @@ struct RunState {
   RunState();
   ~RunState();
   void stop();
+  /// Keeps what was thrown, and stops: the run throws the first such exception when no worker works any more.
+  void stop_for(std::exception_ptr thrown);
+  void throw_kept() const;
   /// Once all workers are there: lets them help each other, where the plan has something to help with.
   void share_launches(const Plan& plan);
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr thrown_;
 };
 
 /// The idle workers of the run, as one of them has their help with its launches.
