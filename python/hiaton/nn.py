@@ -290,11 +290,13 @@ class Dropout(Module):
         return ops.dropout(x, self.rate, seed)
 
 
-def value_and_grad(module, function, has_aux=False, workers=1):
+def value_and_grad(module, function, has_aux=False, workers=1, strict=False):
     """A function that gives what `function` gives, a number, and its gradients by the parameters of the module. With
     `has_aux`, `function` gives a pair of the number and other results, which comes in place of the number.
 
     They are those of a graph, which `function` is converted to as by `hiaton.function`; ConversionError where it cannot be.
-    `workers` threads share a run.
+    `workers` threads share a run. Where a call leaves its graph, plain Python computes it on a tape, which is far slower; after a few
+    such calls all are, with one FallbackWarning that says where and why. With `strict` such a call raises ConversionError.
+    `report()` of what is made tells what became of its calls.
     """
-    return ModuleGradients(module, function, has_aux, workers)
+    return ModuleGradients(module, function, has_aux, workers, strict)

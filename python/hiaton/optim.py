@@ -118,7 +118,10 @@ class Optimizer:
             if max(numbers, default=-1) < 0 and gradients.are_of_others(self._parameters):
                 raise ValueError("expected gradients by parameters of the optimizer, found those by others: it changes the parameters "
                                  "that the module had when it was made")
-            self._core.update(gradients._core, numbers)
+            if gradients._core is None:  # they are those of a tape
+                self._core.update_by([None if number < 0 else gradients.numbered(number) for number in numbers])
+            else:
+                self._core.update(gradients._core, numbers)
 
     def save(self, path):
         """Writes its state, the number of its steps and its learning rate as a safetensors file. Beside the parameters that

@@ -221,9 +221,12 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
                     return place
             return len(_ORDER)
         number = min(numbers, key=rank)
-        self.note_strict(value, value.type.sides[number])
-        self.require(self.op("eq", value.ids[0], self.constant(number, "i64")),
-                     f"expected {value.type.sides[number]}, found another type")
+        side = value.type.sides[number]
+        self.note_strict(value, side)
+        found = "another type"
+        if isinstance(side, Tens) and side.dims == () and any(isinstance(other, Scalar) for other in value.type.sides):
+            found = f"a number; make a tensor of it where it is written, as hia.{side.dtype}(0.0)"
+        self.require(self.op("eq", value.ids[0], self.constant(number, "i64")), f"expected {side}, found {found}")
         return self.side(value, number)
 
     def note_strict(self, value, side):

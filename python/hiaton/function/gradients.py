@@ -45,16 +45,34 @@ class Gradients(programs.Gradients):
         number = self._numbers.get(id(self._parameters[path]), -1)
         if number < 0:
             return tensors.zeros(self._parameters[path].shape, self._parameters[path].dtype)
+        return self.numbered(number)
+
+    def numbered(self, number):
+        """The gradient with this number."""
         return programs.RowGrad.of(self._core.values(number), self._core.rows(number))
 
 
+class TapeGradients(Gradients):
+    """The same, where a tape gave them: no graph holds them, and `_core` is None."""
+
+    def __init__(self, module, found):
+        """`found`: pairs of a parameter and its gradient."""
+        super().__init__(module, {id(parameter): number for number, (parameter, _) in enumerate(found)}, None)
+        self._found = [gradient for _, gradient in found]
+
+    def numbered(self, number):
+        return self._found[number]
+
+
 class Converted(Conversions):
-    """Graphs of a function that takes part in gradients. Where none is for a call, plain Python runs it on a tape."""
+    """Graphs of a function that takes part in gradients. Where none is for a call, plain Python runs it on a tape, or with
+    `strict` nobody does."""
 
     exact_graphs = 2
 
-    def __init__(self, target, has_aux, workers=1):
+    def __init__(self, target, has_aux, workers=1, strict=False):
         self._has_aux = has_aux
+        self._strict = strict
         profile = getattr(getattr(target, "__func__", target), "_profile", None)
         self._receiver = ()
         if inspect.ismethod(target):  # also of a function that is a graph
@@ -80,6 +98,8 @@ class Converted(Conversions):
             bound = self._signature.bind(*values, **named)
             bound.apply_defaults()
             values = tuple(bound.arguments.values())
+        if self._refused is not None:
+            return self._on_tape(values, args, named, ConversionError(f"'{self._function.__qualname__}': {self._refused}"))
         for graph, given in self._known_graphs(values):
             try:
                 return self._run(graph, values, given, args, named)
@@ -114,23 +134,41 @@ class Converted(Conversions):
             made, rest = self.of_graph(graph, given)
             prints = () if graph.states is None else graph.states.prints(made)
         except _core.RunError as error:
-            why = graph.note_fault(error)
-            if why in graph.speculated:
-                self._relax(graph, why)
-            return self._on_tape(values, args, named, error)
+            return self._after_fault(graph, error, values, args, named)
         except Exception as error:
             if isinstance(error, (_core.Miss, _core.Error, ConversionError)):
                 raise
             return self._on_tape(values, args, named, error)  # the format of what is printed raised it
+        graph.note_run()
         return self.given(graph, made if graph.states is None else graph.end(values, made, prints), rest)
 
+    def _after_fault(self, graph, error, values, args, named):
+        """A tape gives what a graph did not; so do all calls from then on that it did too often."""
+        why = graph.note_fault(error)
+        if why in graph.speculated:
+            self._relax(graph, why)
+            return self._on_tape(values, args, named, error)
+        if self._strict:
+            raise ConversionError(f"'{self._function.__qualname__}': its graph gives no gradients here: {why}; "
+                                  "without strict=True a tape gives them") from error
+        made = self._on_tape(values, args, named, error)
+        if graph.note_answer():
+            self._refused = f"its graph fails where Python gives a result: {why}"
+            self._warn(self._refused, 6)
+        return made
+
     def _in_python(self, values, args, named, error):
+        if self._strict:
+            raise error
         if not self._warned:
             self._warned = True
-            warnings.warn(f"'{self._function.__qualname__}': gradients are taken on a tape, "
-                          f"in plain Python: {error}", FallbackWarning,
-                          stacklevel=4)
+            self._warn(error, 5)
         return self._on_tape(values, args, named, error)
+
+    def _warn(self, why, depth):
+        """`depth`: how many calls lie between here and the text of the user."""
+        warnings.warn(f"'{self._function.__qualname__}': gradients are taken on a tape, in plain Python: {why}", FallbackWarning,
+                      stacklevel=depth)
 
     def _on_tape(self, values, args, named, error):
         """Plain Python runs the call; nothing has been changed or printed yet. What the function changes and prints there stands
@@ -138,6 +176,7 @@ class Converted(Conversions):
         not run at all where it may change something and its loss is none that a tape knows."""
         if any(graph.states is not None and not _is_tensor(self.loss_in(graph.result)) for graph in self._graphs):
             raise error
+        self._plain += 1
         with tape.GradientTape() as recorded:
             self.watch(recorded, values)
             made = self._function(*self._receiver, *args, **named)
@@ -168,8 +207,8 @@ def _is_tensor(made):
 class ModuleGradients(Converted):
     """What `nn.value_and_grad` gives."""
 
-    def __init__(self, module, target, has_aux, workers):
-        super().__init__(target, has_aux, workers)
+    def __init__(self, module, target, has_aux, workers, strict):
+        super().__init__(target, has_aux, workers, strict)
         self._module = module
 
     def __call__(self, *args, **named):
@@ -196,16 +235,16 @@ class ModuleGradients(Converted):
         loss = self.loss_in(made)
         if not _is_tensor(loss):
             return None
-        parameters = self._module.parameters()
-        gradients = recorded.gradient(loss, parameters)
-        return made, {path: tensors.zeros(parameters[path].shape, parameters[path].dtype) if one is None else one for path, one in gradients.items()}
+        parameters = list(self._module.parameters().values())
+        found = zip(parameters, recorded.gradient(loss, parameters))
+        return made, TapeGradients(self._module, [(parameter, one) for parameter, one in found if one is not None])
 
 
 class ArgumentGradients(Converted):
     """What `hiaton.value_and_grad` and `hiaton.grad` give."""
 
-    def __init__(self, target, argnums, with_value, has_aux):
-        super().__init__(target, has_aux)
+    def __init__(self, target, argnums, with_value, has_aux, strict):
+        super().__init__(target, has_aux, strict=strict)
         self._argnums = tuple(argnums) if isinstance(argnums, (tuple, list)) else argnums
         self._with_value = with_value
 
@@ -306,16 +345,17 @@ def _built(type_, gradients, number):
     return next(gradients)
 
 
-def value_and_grad(function, argnums=0, has_aux=False):
+def value_and_grad(function, argnums=0, has_aux=False, strict=False):
     """A function that gives what `function` gives, a number, and its gradient by an argument, or a tuple of them by several:
     tensors of floats, floats, and tuples of them. With `has_aux`, `function` gives a pair of the number and other results,
-    and so does what is made of it. The gradient is that of a graph; ConversionError where there is none."""
-    return ArgumentGradients(function, argnums, True, has_aux)
+    and so does what is made of it. The gradient is that of a graph; ConversionError where there is none. A call that leaves its graph
+    is computed on a tape, or with `strict` raises ConversionError; `report()` of what is made tells how often, and why."""
+    return ArgumentGradients(function, argnums, True, has_aux, strict)
 
 
-def grad(function, argnums=0, has_aux=False):
+def grad(function, argnums=0, has_aux=False, strict=False):
     """The same without the number; with `has_aux`, a pair of the gradient and the other results."""
-    return ArgumentGradients(function, argnums, False, has_aux)
+    return ArgumentGradients(function, argnums, False, has_aux, strict)
 
 
 def checkpoint(function):
