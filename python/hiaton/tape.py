@@ -4,7 +4,7 @@ import contextlib
 
 from hiaton import _core, tensors
 
-__all__ = ["GradientTape", "no_grad"]
+__all__ = ["GradientTape", "no_grad", "stop_gradient"]
 
 
 def _flat(structure, found):
@@ -120,3 +120,8 @@ def no_grad():
         yield
     finally:
         _core.pause_tapes(-1)
+
+
+def stop_gradient(x):
+    """The tensor, or number, which gradients take as a constant from here on."""
+    return _core.shared(x.numpy()) if isinstance(x, _core.Tensor) else x

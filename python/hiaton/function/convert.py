@@ -20,7 +20,7 @@ from hiaton.function.names import capital_name, plain_name
 from hiaton.function.source import Text, is_coroutine, is_generator, place
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
-from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (FLOAT, NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value, floats_in, general, join)
 
 MOST_ROUNDS = 60
@@ -64,6 +64,7 @@ class Converter(Instances):
         self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed
         self.learned = []           # the parameters, in the order of the module
+        self.giving_taken_out = set()  # the keys of instances that give a float which is that of a tensor
         self.gradient_functions = {}  # what hia.grad gave inside of the function
         self.constants = {}         # tensors that are constants of the graph, by identity
         self.source = None
@@ -287,6 +288,8 @@ class Converter(Instances):
                     found = frame.loss_of(found)
             except Unreached:
                 found = Value(NEVER)
+            if found.type == FLOAT and found.ids[0] in frame.taken_out:
+                self.giving_taken_out.add(instance.key)
             known = self.assume(("result", instance.key), found.type)
             if known != instance.result:
                 raise Incomplete

@@ -6,7 +6,7 @@ import types
 import typing
 
 from hiaton import _core
-from hiaton.function.types import Const, Dct, Func, Tup, Value, floats_in, is_float
+from hiaton.function.types import FLOAT, Const, Dct, Func, Tup, Value, floats_in, is_float
 
 
 class Wanted(typing.NamedTuple):
@@ -84,6 +84,10 @@ class Differentiation:
         if not all(first <= place < len(values) and _has_only_floats(values[place].type) for place in places):
             self.refuse("expected floats, tensors of floats, or tuples of them as arguments by which the gradient is to be, found "
                         f"{', '.join(str(v.type) for v in values[first:])}; choose others by argnums")
+        loss = instance.result.items[0] if wanted.has_aux and isinstance(instance.result, Tup) else instance.result
+        if loss == FLOAT and (instance.key in self.converter.giving_taken_out or any(_has_tensors(values[place].type) for place in places)):
+            self.refuse("expected a tensor to take gradients of, found a float: .item() and float() take a number out of a tensor, "
+                        "and gradients end there; give the tensor itself")
         before = [sum(len(v.ids) for v in values[:place]) for place in places]
         by = sorted({at + n for at, place in zip(before, places) for n in range(len(values[place].ids))})
         try:
@@ -117,6 +121,10 @@ class Differentiation:
 def is_gradient_maker(target):
     return isinstance(target, types.FunctionType) and target.__module__ == "hiaton.function.gradients" and target.__name__ in (
         "grad", "value_and_grad")
+
+
+def _has_tensors(type_):
+    return any(one != FLOAT for one in floats_in(type_))
 
 
 def _has_only_floats(type_):

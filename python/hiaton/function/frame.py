@@ -46,6 +46,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self.key = key
         self.env = {}
         self.depth = 0           # of branches
+        self.taken_out = set()   # floats that are those of tensors: gradients take them as constants
         self.wanted = None       # the gradients that the next call of a function is to give
         self.blocks_without_gradients = {}  # what the names were when each of them began
         self.strict_key = None   # the function of Python whose parameters `given` are

@@ -10,7 +10,7 @@ import numpy
 from hiaton import _core, programs, tape, tensors
 from hiaton.function import ConversionError, GraphCallable, prelude
 from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany, plain_count
-from hiaton.function.types import Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
+from hiaton.function.types import FLOAT, Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
 
 _ARRAYS = (numpy.ndarray, numpy.number, numpy.bool_)
@@ -171,11 +171,8 @@ class Converted(Conversions):
                       stacklevel=depth)
 
     def _on_tape(self, values, args, named, error):
-        """Plain Python runs the call; nothing has been changed or printed yet. What the function changes and prints there stands
-        where it raises an error, and where a tape gives the gradients. Else the call fails, and must change nothing: so it does
-        not run at all where it may change something and its loss is none that a tape knows."""
-        if any(graph.states is not None and not _is_tensor(self.loss_in(graph.result)) for graph in self._graphs):
-            raise error
+        """Plain Python runs the call; nothing has been changed or printed yet. Where its loss is none that a tape knows, the call
+        ends with the error of the graph."""
         self._plain += 1
         with tape.GradientTape() as recorded:
             self.watch(recorded, values)
@@ -198,10 +195,8 @@ def _as_tensor(value):
 
 
 def _is_tensor(made):
-    """Whether it is a tensor of one float that a tape can have recorded, or the type of one."""
-    if isinstance(made, _core.Tensor):
-        return made.dtype in (_core.f32, _core.f64) and made.shape == ()
-    return isinstance(made, Tens)
+    """Whether it is a tensor of one float, which a tape can have recorded."""
+    return isinstance(made, _core.Tensor) and made.dtype in (_core.f32, _core.f64) and made.shape == ()
 
 
 class ModuleGradients(Converted):
@@ -259,6 +254,10 @@ class ArgumentGradients(Converted):
                 raise ConversionError(f"'{self._function.__qualname__}': expected a tensor or a number, or a tuple or dict of them, "
                                       f"as argument {number}, by which the gradient is to be, found {graph.types[place]}; choose "
                                       "others by argnums, or use nn.value_and_grad for the parameters of modules")
+            if self.loss_in(graph.result.items[0]) == FLOAT and any(one != FLOAT for one in floats_in(graph.types[place])):
+                raise ConversionError(f"'{self._function.__qualname__}': expected a tensor to take the gradient by argument {number} of, "
+                                      "found a float: .item() and float() take a number out of a tensor, and gradients end there; give "
+                                      "the tensor itself")
         made, *gradients = graph.core.call(given)
         return made, gradients
 
