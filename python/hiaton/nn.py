@@ -8,7 +8,7 @@ import os
 
 import numpy
 
-from hiaton import _core, tensors
+from hiaton import _core, files, tensors
 from hiaton._core import Parameter, ops
 from hiaton.function.gradients import Gradients, ModuleGradients
 
@@ -50,13 +50,20 @@ class Module:
         """Writes the parameters as a safetensors file, with the means and variances that a BatchNorm has found."""
         saved = self.parameters()
         saved.update({place: Parameter(getattr(part, name)) for place, (part, name) in self._saved_tensors().items()})
-        _core.save_parameters(os.fspath(path), list(saved), list(saved.values()))
+        with files.told_if_missing():
+            _core.save_parameters(os.fspath(path), list(saved), list(saved.values()))
 
     def load(self, path):
-        """Reads all of that from such a file."""
+        """Reads all of that from such a file. The state of an optimizer in there, as `hiaton train` writes it, is left alone."""
         parameters, others = self.parameters(), self._saved_tensors()
         declared = [*parameters.values(), *(Parameter(getattr(part, name)) for part, name in others.values())]
-        values = _core.load_parameters(os.fspath(path), [*parameters, *others], declared)
+        with files.told_if_missing():
+            values = _core.load_parameters(os.fspath(path), [*parameters, *others], declared)
+        unknown = [name for name in sorted(files.names_in(path)) if name not in {*parameters, *others} and not name.startswith("optimizer.")]
+        if unknown:
+            raise _core.ProgramError(f"{os.fspath(path)}: expected the parameters of '{type(self).__name__}', found also "
+                                     f"{', '.join(map(repr, unknown))}; load the file into a module like the one that was saved, whose parts "
+                                     "have parameters() for update()")
         for parameter, value in zip(parameters.values(), values):
             parameter.assign(value)
         for (part, name), value in zip(others.values(), values[len(parameters):]):

@@ -2,7 +2,7 @@
 
 import os
 
-from hiaton import _core
+from hiaton import _core, files
 
 __all__ = ["Adagrad", "Adam", "AdamW", "Optimizer", "RMSProp", "SGD", "Schedule", "cosine", "exponential", "linear", "step"]
 
@@ -126,11 +126,13 @@ class Optimizer:
     def save(self, path):
         """Writes its state, the number of its steps and its learning rate as a safetensors file. Beside the parameters that
         the module saves, that is all that training needs to go on to the same numbers."""
-        self._core.save(os.fspath(path))
+        with files.told_if_missing():
+            self._core.save(os.fspath(path))
 
     def load(self, path):
         """Goes on from such a file, of an optimizer of the same kind for the same parameters. A schedule stays as it is."""
-        self._core.load(os.fspath(path))
+        with files.told_if_missing():
+            self._core.load(os.fspath(path))
 
 
 class SGD(Optimizer):

@@ -8,7 +8,7 @@ import typing
 
 import numpy
 
-from hiaton import _core
+from hiaton import _core, files
 
 
 class _Rows(typing.NamedTuple):
@@ -201,11 +201,13 @@ class Module(Program):
 
     def save(self, path):
         """Writes the parameters as a safetensors file, which `hiaton predict` and `hiaton eval` read too."""
-        self._store.save(os.fspath(path))
+        with files.told_if_missing():
+            self._store.save(os.fspath(path))
 
     def load(self, path):
         """Reads the parameters from such a file, also from one that `hiaton train` wrote."""
-        self._store.load(self._source, os.fspath(path))
+        with files.told_if_missing():
+            self._store.load(self._source, os.fspath(path))
 
 
 def _checked(sizes):
@@ -228,7 +230,7 @@ def _trained(directory, overflow, sizes):
         with open(os.path.join(directory, "model.json"), encoding="utf-8") as file:
             info = json.load(file)
     except FileNotFoundError:
-        raise _core.ProgramError(f"'{directory}': expected a program, or the directory of a training, found no 'model.json' in "
+        raise files.MissingFileError(f"'{directory}': expected a program, or the directory of a training, found no 'model.json' in "
                                  "there, which 'hiaton train' writes") from None
     words = _core.vocabulary(os.path.join(directory, "vocabulary.txt"))
     has_words = len(words) > 1 or not info["data"].get("values", False)
@@ -250,7 +252,8 @@ def load(path, *, seed=1, overflow="wrap", **sizes):
     name = os.fspath(path)
     if os.path.isdir(name):
         return _trained(name, overflow, _checked(sizes))
-    return _made(_core.source(name, "", True, _checked(sizes), overflow), name, seed)
+    with files.told_if_missing():
+        return _made(_core.source(name, "", True, _checked(sizes), overflow), name, seed)
 
 
 def program(text, *, name="<program>", seed=1, overflow="wrap", **sizes):
