@@ -11,6 +11,7 @@ import warnings
 
 from hiaton import _core
 from hiaton.function import log
+from hiaton.function.callers import as_function
 from hiaton.function.conversions import MOST_FAULTS, Conversions, FallbackWarning, Known, plain_count
 from hiaton.function.errors import ConversionError
 from hiaton.function.profile import Profile
@@ -276,9 +277,7 @@ def function(target=None, *, strict=False, workers=1, budget=5_000_000, max_byte
     how = {"strict": strict, "workers": workers, "budget": budget, "max_bytes": max_bytes, "profile": profile}
     if target is None:
         return functools.partial(function, **how)
+    target = as_function(target)
     if isinstance(target, python_types.MethodType):
         return python_types.MethodType(GraphCallable(target.__func__, **how), target.__self__)
-    method = getattr(type(target), "__call__", None)
-    if isinstance(method, python_types.FunctionType) and not isinstance(target, GraphCallable):
-        return python_types.MethodType(GraphCallable(method, **how), target)
     return GraphCallable(target, **how)

@@ -9,6 +9,7 @@ import numpy
 
 from hiaton import _core, programs, tape, tensors
 from hiaton.function import ConversionError, GraphCallable, prelude
+from hiaton.function.callers import as_function
 from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany, plain_count
 from hiaton.function.types import FLOAT, Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
@@ -75,6 +76,7 @@ class Converted(Conversions):
         self._strict = strict
         profile = getattr(getattr(target, "__func__", target), "_profile", None)
         self._receiver = ()
+        target = as_function(target)
         if inspect.ismethod(target):  # also of a function that is a graph
             self._receiver = (target.__self__,)
             target = target.__func__
@@ -85,6 +87,9 @@ class Converted(Conversions):
         except ValueError:
             raise TypeError(f"expected a function or a method of Python, found {target!r}; call it in a function of your own, as "
                             "lambda x: f(x)") from None
+        parameters = list(self._signature.parameters.values())
+        self.__signature__ = self._signature.replace(parameters=parameters[len(self._receiver):])
+        self.__qualname__ = target.__qualname__
         self._count = plain_count(self._signature)
         self._profile = profile  # that its own calls made, without gradients
         self._warned = False
@@ -100,6 +105,10 @@ class Converted(Conversions):
             values = tuple(bound.arguments.values())
         if self._refused is not None:
             return self._on_tape(values, args, named, ConversionError(f"'{self._function.__qualname__}': {self._refused}"))
+        if _core.tapes_run() and self.is_for_tapes(values):
+            return self._on_tape(values, args, named, ConversionError(
+                f"'{self._function.__qualname__}': expected a tensor of one float to take gradients of, where a tape around sees them; "
+                "give such a tensor, or leave the tape before"))
         for graph, given in self._known_graphs(values):
             try:
                 return self._run(graph, values, given, args, named)
@@ -223,6 +232,10 @@ class ModuleGradients(Converted):
     def given(self, graph, made, core):
         return made, Gradients(self._module, graph.numbers, core)
 
+    def is_for_tapes(self, values):
+        """Gradients by parameters are constants to tapes around."""
+        return False
+
     def watch(self, recorded, values):
         """Tapes watch parameters by themselves."""
 
@@ -288,6 +301,13 @@ class ArgumentGradients(Converted):
         found = []
         is_watched = all(_tensors_of(source, found) for source in sources) and len(set(map(id, found))) == len(found)
         return sources if is_watched else None
+
+    def is_for_tapes(self, values):
+        """Whether tapes around are to see what the gradients are made of, which a graph would hide from them."""
+        found = []
+        for value in values:
+            _tensors_of(value, found)
+        return self._sources(values) is not None and any(isinstance(one, _core.Tensor) and _core.has_mark(one) for one in found)
 
     def watch(self, recorded, values):
         sources = self._sources(values)
@@ -360,6 +380,7 @@ def grad(function, argnums=0, has_aux=False, strict=False):
 def checkpoint(function):
     """The same function, of whose calls gradients keep no more than the arguments: they compute them again. So it is for the gradients
     of graphs, as of `nn.value_and_grad`; plain Python on a tape keeps all. A decorator, also of methods."""
+    function = as_function(function)
     if inspect.ismethod(function):
         return types.MethodType(checkpoint(function.__func__), function.__self__)
     if not isinstance(function, types.FunctionType):
