@@ -2,6 +2,7 @@
 
 import collections.abc
 import json
+import numbers
 import os
 import types
 import typing
@@ -23,7 +24,31 @@ class RowGrad(_Rows):
     def __new__(cls, rows, values, size):
         made = super().__new__(cls, rows, values)
         made.shape = (size, *values.shape[1:])
+        made.dtype = values.dtype
         return made
+
+    def __mul__(self, number):
+        """So many times the gradient."""
+        return self._scaled(number, lambda values: values * number)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, number):
+        return self._scaled(number, lambda values: values / number)
+
+    def __neg__(self):
+        return self * -1
+
+    def _scaled(self, number, change):
+        if not isinstance(number, numbers.Real) and getattr(number, "shape", None) != ():
+            raise TypeError(f"a RowGrad: expected a number to scale it by, found {type(number).__name__}; np.asarray(gradient) is the whole "
+                            "table, which arrays go together with")
+        return RowGrad(self.rows, change(self.values), self.shape[0])
+
+    def _has_no_sum(self, other):
+        raise TypeError("a RowGrad has no sums with others, and no powers; np.asarray(gradient) is the whole table, and gradient.values are its rows")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __pow__ = _has_no_sum
 
     def __array__(self, dtype=None, copy=None):
         values = numpy.asarray(self.values)

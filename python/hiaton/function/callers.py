@@ -18,6 +18,14 @@ def as_function(target):
     return target
 
 
+def function_of_text(name, text, file, names):
+    """The function of this name in a text, as if it stood in a file, where the converter reads it. `names`: its globals."""
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    names = {"__name__": __name__, **names}
+    exec(compile(text, file, "exec"), names)
+    return names[name]
+
+
 def _caller(target):
     """A function with the parameters of the target, in a text of its own that the converter reads."""
     signature = inspect.signature(target)
@@ -29,10 +37,7 @@ def _caller(target):
     name = getattr(name, "__qualname__", type(name).__qualname__)
     text = f"def call({declared}):\n    return {called}({given})\n"
     file = f"<hiaton: call({declared}) of {name}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    names = {called: target, "__name__": __name__}
-    exec(compile(text, file, "exec"), names)
-    call = names["call"]
+    call = function_of_text("call", text, file, {called: target})
     call.__name__ = call.__qualname__ = name
     others = [one for one in signature.parameters.values() if one.default is not _KINDS.empty]
     call.__defaults__ = tuple(one.default for one in others if one.kind is not _KINDS.KEYWORD_ONLY) or None
