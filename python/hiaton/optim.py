@@ -1,5 +1,6 @@
 """Optimizers for the parameters of a module, and learning rates that change over the steps."""
 
+import math
 import os
 
 import numpy
@@ -107,14 +108,14 @@ class Optimizer:
     @property
     def learning_rate(self):
         """That of the next step."""
-        return self._core.learning_rate if self._schedule is None else float(self._schedule(self.steps))
+        return self._core.learning_rate if self._schedule is None else _checked_rate(float(self._schedule(self.steps)))
 
     @learning_rate.setter
     def learning_rate(self, value):
         self._schedule = value if callable(value) else None
         if not callable(value) and not hasattr(value, "__float__"):
             raise TypeError(f"learning_rate: expected a number, or a function of the step, found {value!r}")
-        self._core.learning_rate = self.learning_rate if callable(value) else float(value)
+        self._core.learning_rate = self.learning_rate if callable(value) else _checked_rate(float(value))
 
     @property
     def steps(self):
@@ -152,6 +153,12 @@ class Optimizer:
         """Goes on from such a file, of an optimizer of the same kind for the same parameters. A schedule stays as it is."""
         with files.told_if_missing():
             self._core.load(os.fspath(path))
+
+
+def _checked_rate(rate):
+    if not 0 <= rate < math.inf:
+        raise ValueError(f"learning_rate: expected a number that is not negative and not infinite, found {rate}")
+    return rate
 
 
 def _checked_gradient(given, path, parameter):

@@ -28,7 +28,10 @@ class Differentiation:
         key = (function, *map(repr, list(known.values())[1:]), id(known["function"]))
         made = self.converter.gradient_functions
         if key not in made:
-            made[key] = function(**known)
+            try:
+                made[key] = function(**known)
+            except (TypeError, ValueError) as error:
+                self.refuse(str(error))
         return Value(Const(made[key]))
 
     def call_gradient_at_once(self, node):
@@ -80,6 +83,8 @@ class Differentiation:
             return None
         numbers = wanted.argnums if isinstance(wanted.argnums, tuple) else (wanted.argnums,)
         first = len(values) - wanted.count
+        if not all(isinstance(number, int) for number in numbers):
+            self.refuse(f"argnums: expected the number of an argument, or a tuple of such numbers, found {wanted.argnums!r}; count from 0 on")
         places = [number + (first if number >= 0 else len(values)) for number in numbers]
         if not all(first <= place < len(values) and _has_only_floats(values[place].type) for place in places):
             self.refuse("expected floats, tensors of floats, or tuples of them as arguments by which the gradient is to be, found "

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import numbers
 import types
 import warnings
 
@@ -254,6 +255,13 @@ class ArgumentGradients(Converted):
     def __init__(self, target, argnums, with_value, has_aux, strict):
         super().__init__(target, has_aux, strict=strict)
         self._argnums = tuple(argnums) if isinstance(argnums, (tuple, list)) else argnums
+        count = len(self.__signature__.parameters)
+        for number in self._wanted():
+            if not isinstance(number, numbers.Integral):
+                raise TypeError(f"argnums: expected the number of an argument, from 0 on, or a tuple of such numbers, found {number!r}")
+            if not -count <= number < count:
+                raise ValueError(f"argnums: expected numbers of the arguments of '{self._function.__qualname__}', of which there are {count}, "
+                                 f"from 0 on, found {number}")
         self._with_value = with_value
 
     def __call__(self, *args, **named):
@@ -263,7 +271,7 @@ class ArgumentGradients(Converted):
         first = len(self._receiver)
         for number in self._wanted():
             place = number + first if number >= 0 else number + len(graph.types)
-            if first <= place < len(graph.types) and not _has_only_numbers(graph.types[place]):
+            if not _has_only_numbers(graph.types[place]):
                 raise ConversionError(f"'{self._function.__qualname__}': expected a tensor or a number, or a tuple or dict of them, "
                                       f"as argument {number}, by which the gradient is to be, found {graph.types[place]}; choose "
                                       "others by argnums, or use nn.value_and_grad for the parameters of modules")
@@ -322,10 +330,7 @@ class ArgumentGradients(Converted):
 
     def _of(self, number, gradients, types):
         """The gradient by an argument, as the argument is built."""
-        first = len(self._receiver)
-        place = number + first if number >= 0 else number + len(types)
-        if not first <= place < len(types):
-            raise ValueError(f"argnums: expected numbers of {len(types) - first} arguments, found {number}")
+        place = number + len(self._receiver) if number >= 0 else number + len(types)
         before = sum(len(floats_in(type_)) for type_ in types[:place])
         return _built(types[place], iter(gradients[before:]), number)
 
