@@ -109,6 +109,7 @@ class Converter(Instances):
         self.no_logs = set()        # fields that are set and read
         self.not_set = set()        # fields of which Python runs the calls that set them
         self.sums = {}              # by loop and name: the tensors that numbers are before the first turn; see sums.py
+        self.mixed_sums = set()     # loops that add what may be a number or a tensor
         self.has_aux = has_aux      # whether the function gives a pair, of which gradients are taken of the first
 
     # The rounds.

@@ -54,6 +54,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self.where = None
         self.node = None
         self.left_state = None   # that a side of a branch left
+        self.sums_by_sides = []  # the places of operators of which operands are numbers or tensors
         self.followed = {}       # by cell: the argument that every function of the graph has of it
         self.is_run = False      # whether somebody goes over what is called, to the end, if it is a generator
         self.element_of = None   # the tree of that whose elements this function of the graph computes
