@@ -46,6 +46,7 @@ def test_what_is_not_trained_drops_nothing_and_depends_on_no_other_example():
             assert float(model(X, None)) == found[0]
 
 
+@pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
 def test_dropout_asks_for_a_seed():
     model = nn.Sequential(nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5), hia.tanh))
     x = hia.ones(100)
@@ -63,6 +64,7 @@ def test_dropout_asks_for_a_seed():
             nn.Dropout(rate)
 
 
+@pytest.mark.filterwarnings("ignore::hiaton.FallbackWarning")
 def test_batch_norm_says_what_it_needs():
     norm = nn.BatchNorm(2)
     one = hia.ones((1, 2))

@@ -90,7 +90,7 @@ class Converted(Conversions):
                             "lambda x: f(x)") from None
         parameters = list(self._signature.parameters.values())
         self.__signature__ = self._signature.replace(parameters=parameters[len(self._receiver):])
-        self.__qualname__ = target.__qualname__
+        self.__qualname__ = getattr(target, "__qualname__", type(target).__qualname__)
         self._count = plain_count(self._signature)
         self._profile = profile  # that its own calls made, without gradients
         self._warned = False
