@@ -15,9 +15,10 @@ from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramEr
                           f64, i32, i64, ops, u8)
 from hiaton._core import bool as bool  # noqa: PLC0414: the element type
 from hiaton._core.ops import *  # noqa: F403: every operation of the catalogue
+from hiaton.files import MissingFileError
 from hiaton.function import ConversionError, FallbackWarning, function
 from hiaton.function.gradients import checkpoint, grad, value_and_grad, vmap
-from hiaton.tape import GradientTape, no_grad
+from hiaton.tape import GradientTape, no_grad, stop_gradient
 from hiaton.programs import Gradients, Module, Program, RowGrad, load, program
 from hiaton.monitor import EventWriter, progress
 from hiaton.pieces import split

@@ -16,6 +16,7 @@ import zlib
 import numpy
 
 from hiaton import _core, nn, programs, tensors
+from hiaton.function import ConversionError
 from hiaton.function.gradients import Gradients
 
 __all__ = ["rank", "size", "value_and_grad"]
@@ -110,6 +111,9 @@ def _step_of_module(module, function, parts, workers):
             nonlocal dtype
             mean, gradients = part_step(model, *lists)
             dtype = mean.dtype
+            if gradients._core is None:
+                raise ConversionError("distributed.value_and_grad: expected gradients of a graph, found those of a tape; "
+                                      "hia.nn.value_and_grad(model, function, strict=True) says why")
             numbers = gradients.numbers_of(learned)
             return size / count * float(mean), _core.weighted_gradients(gradients._core, numbers, learned, size / count)
         mean, core = shared.add_up(batch, act)

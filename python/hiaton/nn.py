@@ -8,7 +8,7 @@ import os
 
 import numpy
 
-from hiaton import _core, tensors
+from hiaton import _core, files, tensors
 from hiaton._core import Parameter, ops
 from hiaton.function.gradients import Gradients, ModuleGradients
 
@@ -22,6 +22,18 @@ class Module:
     """A part of a model. Parameters, modules, and lists and tuples of them that are its attributes belong to it."""
 
     __hiaton_constant__ = True
+    training = True  # what Dropout and BatchNorm ask, and your own modules may
+
+    def train(self, mode=True):
+        """Says that the module and all of its parts are being trained, or are not; gives the module."""
+        for _, part in _parts_of(self):
+            if isinstance(part, Module):
+                part.training = mode
+        return self
+
+    def eval(self):
+        """The same as train(False): Dropout drops nothing, and BatchNorm takes the mean and the variance that it has found."""
+        return self.train(False)
 
     def parameters(self):
         """The parameters by their paths, as "encoder.weight". One that several paths lead to, as a matrix that two layers share,
@@ -50,13 +62,20 @@ class Module:
         """Writes the parameters as a safetensors file, with the means and variances that a BatchNorm has found."""
         saved = self.parameters()
         saved.update({place: Parameter(getattr(part, name)) for place, (part, name) in self._saved_tensors().items()})
-        _core.save_parameters(os.fspath(path), list(saved), list(saved.values()))
+        with files.told_if_missing():
+            _core.save_parameters(os.fspath(path), list(saved), list(saved.values()))
 
     def load(self, path):
-        """Reads all of that from such a file."""
+        """Reads all of that from such a file. The state of an optimizer in there, as `hiaton train` writes it, is left alone."""
         parameters, others = self.parameters(), self._saved_tensors()
         declared = [*parameters.values(), *(Parameter(getattr(part, name)) for part, name in others.values())]
-        values = _core.load_parameters(os.fspath(path), [*parameters, *others], declared)
+        with files.told_if_missing():
+            values = _core.load_parameters(os.fspath(path), [*parameters, *others], declared)
+        unknown = [name for name in sorted(files.names_in(path)) if name not in {*parameters, *others} and not name.startswith("optimizer.")]
+        if unknown:
+            raise _core.ProgramError(f"{os.fspath(path)}: expected the parameters of '{type(self).__name__}', found also "
+                                     f"{', '.join(map(repr, unknown))}; load the file into a module like the one that was saved, whose parts "
+                                     "have parameters() for update()")
         for parameter, value in zip(parameters.values(), values):
             parameter.assign(value)
         for (part, name), value in zip(others.values(), values[len(parameters):]):
@@ -66,16 +85,37 @@ class Module:
         hint = "; what other packages call 'forward' is __call__ here" if hasattr(self, "forward") else ""
         raise NotImplementedError(f"'{type(self).__name__}' has no __call__{hint}")
 
+    def __repr__(self):
+        return _described(self, set())
 
-def _parts_of(holder, path="", seen=None):
-    """Pairs of a path and a module or parameter: the holder and all that belongs to it, each once."""
-    seen = set() if seen is None else seen
+
+def _described(module, around):
+    """The class of a module with its parameters and its modules by path; `around` are the modules that it is in, by identity."""
+    if id(module) in around:
+        return f"{type(module).__name__}(...)"
+    around = around | {id(module)}
+    parts = [(path, part) for path, part in _parts_of(module, stops_at_modules=True) if part is not module]
+    own = [f"{path}: {str(part.dtype).split('.')[-1]}{list(part.shape)}" for path, part in parts if isinstance(part, Parameter)]
+    inner = [f"{path}: {_described(part, around) if type(part).__repr__ is Module.__repr__ else repr(part)}"
+             for path, part in parts if isinstance(part, Module)]
+    if not inner:
+        return f"{type(module).__name__}({', '.join(own)})"
+    lines = "\n".join([*own, *inner]).replace("\n", "\n  ")
+    return f"{type(module).__name__}(\n  {lines}\n)"
+
+
+def _parts_of(holder, path="", seen=None, stops_at_modules=False):
+    """Pairs of a path and a module or parameter: the holder and all that belongs to it, each once; with `stops_at_modules`, without what
+    belongs to modules in there."""
+    is_whole, seen = seen is None, set() if seen is None else seen
     if id(holder) in seen:
         return
     seen.add(id(holder))
     if isinstance(holder, (Module, Parameter)):
         yield path, holder
     if isinstance(holder, Module):
+        if stops_at_modules and not is_whole:
+            return
         parts = vars(holder).items()
     elif isinstance(holder, (list, tuple)):
         parts = enumerate(holder)
@@ -84,7 +124,7 @@ def _parts_of(holder, path="", seen=None):
     else:
         return
     for name, part in parts:
-        yield from _parts_of(part, f"{path}.{name}" if path else str(name), seen)
+        yield from _parts_of(part, f"{path}.{name}" if path else str(name), seen, stops_at_modules)
 
 
 _random = numpy.random.default_rng(1)
@@ -118,14 +158,23 @@ class Linear(Module):
 
 
 class Sequential(Module):
-    """Modules and functions of one tensor, each called with what the one before gave."""
+    """Modules and functions of one tensor, each called with what the one before gave. model(x, seed) hands a seed of its own, made of
+    this one, to each Dropout."""
 
     def __init__(self, *layers):
         self.layers = list(layers)
 
-    def __call__(self, x):
+    def __call__(self, x, seed=None):
+        if seed is None:
+            for layer in self.layers:
+                x = layer(x)
+            return x
         for layer in self.layers:
-            x = layer(x)
+            if isinstance(layer, (Dropout, Sequential)):
+                x = layer(x, seed)
+                seed = ops.fold_in(seed, 1)
+            else:
+                x = layer(x)
         return x
 
 
@@ -253,12 +302,18 @@ class BatchNorm(_Norm):
         self.variance = tensors.ones(size, dtype)
 
     def __call__(self, x):
+        if x.ndim not in (2, 3, 4):
+            raise ValueError("BatchNorm: expected examples [n, size], [n, size, m] or [n, size, h, w], found a tensor of other dimensions; "
+                             "one example x is x[None]")
         if not self.training:
             gain = self.weight * ops.rsqrt(self.variance + self.epsilon)
             return x * _by_channel(gain, x) + _by_channel(self.bias - self.mean * gain, x)
         count = x.shape[0]
         for axis in range(2, x.ndim):
             count = count * x.shape[axis]
+        if count < 2:
+            raise ValueError("BatchNorm: expected several elements of each channel while it is trained, found one, which has no variance; "
+                             "give a batch of more examples, or call eval() of the module")
         mean = _mean_of_channels(x)
         variance = _mean_of_channels((x - _by_channel(mean, x)) ** 2) * (count / (count - 1))
         self.mean = self.mean + self.momentum * (mean - self.mean)
@@ -280,21 +335,33 @@ def _by_channel(each, x):
 
 
 class Dropout(Module):
-    """Each element is dropped with probability `rate`, and the others grow by as much: dropout(x, seed). A seed gives the
-    same elements each time."""
+    """Each element is dropped with probability `rate`, and the others grow by as much: dropout(x, seed). A seed, an integer or a key of
+    `hiaton.random`, gives the same elements each time. After `eval()` nothing is dropped, and no seed is asked for."""
 
     def __init__(self, rate):
+        if not 0 <= rate <= 1:
+            raise ValueError(f"Dropout: expected a rate from 0 to 1, found {rate}")
         self.rate = rate
 
-    def __call__(self, x, seed):
+    def __call__(self, x, seed=None):
+        if not self.training:
+            return x
+        if seed is None:
+            raise TypeError("Dropout: expected a seed to draw what is dropped, as dropout(x, seed) and Sequential(...)(x, seed), found none; "
+                            "give another one in each step, or call eval() of the module, and nothing is dropped")
         return ops.dropout(x, self.rate, seed)
 
+    def __repr__(self):
+        return f"Dropout({self.rate})"
 
-def value_and_grad(module, function, has_aux=False, workers=1):
+
+def value_and_grad(module, function, has_aux=False, workers=1, strict=False):
     """A function that gives what `function` gives, a number, and its gradients by the parameters of the module. With
     `has_aux`, `function` gives a pair of the number and other results, which comes in place of the number.
 
     They are those of a graph, which `function` is converted to as by `hiaton.function`; ConversionError where it cannot be.
-    `workers` threads share a run.
+    `workers` threads share a run. Where a call leaves its graph, plain Python computes it on a tape, which is far slower; after a few
+    such calls all are, with one FallbackWarning that says where and why. With `strict` such a call raises ConversionError.
+    `report()` of what is made tells what became of its calls.
     """
-    return ModuleGradients(module, function, has_aux, workers)
+    return ModuleGradients(module, function, has_aux, workers, strict)

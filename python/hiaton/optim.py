@@ -1,8 +1,14 @@
 """Optimizers for the parameters of a module, and learning rates that change over the steps."""
 
+import math
 import os
 
-from hiaton import _core
+import numpy
+
+from hiaton import _core, files, tensors
+from hiaton.function.callers import function_of_text
+from hiaton.function.gradients import ModuleGradients
+from hiaton.programs import RowGrad
 
 __all__ = ["Adagrad", "Adam", "AdamW", "Optimizer", "RMSProp", "SGD", "Schedule", "cosine", "exponential", "linear", "step"]
 
@@ -57,6 +63,7 @@ class Optimizer:
         self._parameters = None
         self._paths = []
         self._schedule = None
+        self._weighed = {}  # by how many tensors each gradient consists of: a function that gives them as those of a graph
         if hasattr(module, "_store"):
             self._core = _core.store_optimizer(module._store, kind, settings, 0.0)
         else:
@@ -83,19 +90,32 @@ class Optimizer:
         for path in gradients:
             if path not in self._paths:
                 raise KeyError(f"there is no parameter '{path}'; there are {', '.join(self._paths)}")
-        self._core.update_by([gradients.get(path) for path in self._paths])
+        self._step_by([gradients.get(path) for path in self._paths])
+
+    def _step_by(self, given):
+        """One step against gradients by parameter: tensors, arrays, RowGrads, and None."""
+        given = [_checked_gradient(*one) for one in zip(given, self._paths, self._parameters)]
+        if not any(isinstance(one, RowGrad) for one in given):
+            self._core.update_by(given)
+            return
+        given = tuple(map(_parts, given))
+        counts = tuple(map(len, given))
+        if counts not in self._weighed:
+            self._weighed[counts] = _weighed_by(self._parameters, counts)
+        _, made = self._weighed[counts](given)
+        self._core.update(made._core, made.numbers_of(self._parameters))
 
     @property
     def learning_rate(self):
         """That of the next step."""
-        return self._core.learning_rate if self._schedule is None else float(self._schedule(self.steps))
+        return self._core.learning_rate if self._schedule is None else _checked_rate(float(self._schedule(self.steps)))
 
     @learning_rate.setter
     def learning_rate(self, value):
         self._schedule = value if callable(value) else None
         if not callable(value) and not hasattr(value, "__float__"):
             raise TypeError(f"learning_rate: expected a number, or a function of the step, found {value!r}")
-        self._core.learning_rate = self.learning_rate if callable(value) else float(value)
+        self._core.learning_rate = self.learning_rate if callable(value) else _checked_rate(float(value))
 
     @property
     def steps(self):
@@ -118,16 +138,62 @@ class Optimizer:
             if max(numbers, default=-1) < 0 and gradients.are_of_others(self._parameters):
                 raise ValueError("expected gradients by parameters of the optimizer, found those by others: it changes the parameters "
                                  "that the module had when it was made")
-            self._core.update(gradients._core, numbers)
+            if gradients._core is None:  # they are those of a tape
+                self._step_by([None if number < 0 else gradients.numbered(number) for number in numbers])
+            else:
+                self._core.update(gradients._core, numbers)
 
     def save(self, path):
         """Writes its state, the number of its steps and its learning rate as a safetensors file. Beside the parameters that
         the module saves, that is all that training needs to go on to the same numbers."""
-        self._core.save(os.fspath(path))
+        with files.told_if_missing():
+            self._core.save(os.fspath(path))
 
     def load(self, path):
         """Goes on from such a file, of an optimizer of the same kind for the same parameters. A schedule stays as it is."""
-        self._core.load(os.fspath(path))
+        with files.told_if_missing():
+            self._core.load(os.fspath(path))
+
+
+def _checked_rate(rate):
+    if not 0 <= rate < math.inf:
+        raise ValueError(f"learning_rate: expected a number that is not negative and not infinite, found {rate}")
+    return rate
+
+
+def _checked_gradient(given, path, parameter):
+    if isinstance(given, (numpy.ndarray, numpy.generic)):
+        given = tensors.asarray(given, parameter.dtype)
+    if given is None:
+        return None
+    if not isinstance(given, (_core.Tensor, RowGrad)):
+        raise TypeError(f"the gradient of '{path}': expected a tensor, a RowGrad, an array or None, found {type(given).__name__}")
+    if given.shape != parameter.shape or given.dtype != parameter.dtype:
+        raise TypeError(f"the gradient of '{path}': expected {_shown(parameter)}, found {_shown(given)}")
+    return given
+
+
+def _shown(tensor):
+    return f"{str(tensor.dtype).split('.')[-1]}{list(tensor.shape)}"
+
+
+def _parts(gradient):
+    """The tensors that it consists of."""
+    return () if gradient is None else tuple(gradient) if isinstance(gradient, RowGrad) else (gradient,)
+
+
+def _weighed_by(parameters, counts):
+    """A function that gives gradients which are tensors and RowGrads as those of a graph, of which the engine knows the rows. They are those
+    of the sum of the parameters times their gradients, where no more than the rows is read of a parameter that has rows. `counts`: of
+    how many tensors each gradient consists."""
+    lines = ["def weighed(given):", "    total = 0.0"]
+    for number, count in enumerate(counts):
+        if count > 0:
+            read = f"p{number} * given[{number}][0]" if count == 1 else f"p{number}[given[{number}][0]] * given[{number}][1]"
+            lines.append(f"    total = total + add_up({read})")
+    names = {"add_up": _core.ops.sum} | {f"p{number}": parameter for number, parameter in enumerate(parameters)}
+    weighed = function_of_text("weighed", "\n".join([*lines, "    return total", ""]), f"<hiaton: gradients of {counts}>", names)
+    return ModuleGradients(None, weighed, False, 1, True)
 
 
 class SGD(Optimizer):

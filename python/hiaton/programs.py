@@ -2,13 +2,14 @@
 
 import collections.abc
 import json
+import numbers
 import os
 import types
 import typing
 
 import numpy
 
-from hiaton import _core
+from hiaton import _core, files
 
 
 class _Rows(typing.NamedTuple):
@@ -23,7 +24,31 @@ class RowGrad(_Rows):
     def __new__(cls, rows, values, size):
         made = super().__new__(cls, rows, values)
         made.shape = (size, *values.shape[1:])
+        made.dtype = values.dtype
         return made
+
+    def __mul__(self, number):
+        """So many times the gradient."""
+        return self._scaled(number, lambda values: values * number)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, number):
+        return self._scaled(number, lambda values: values / number)
+
+    def __neg__(self):
+        return self * -1
+
+    def _scaled(self, number, change):
+        if not isinstance(number, numbers.Real) and getattr(number, "shape", None) != ():
+            raise TypeError(f"a RowGrad: expected a number to scale it by, found {type(number).__name__}; np.asarray(gradient) is the whole "
+                            "table, which arrays go together with")
+        return RowGrad(self.rows, change(self.values), self.shape[0])
+
+    def _has_no_sum(self, other):
+        raise TypeError("a RowGrad has no sums with others, and no powers; np.asarray(gradient) is the whole table, and gradient.values are its rows")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __pow__ = _has_no_sum
 
     def __array__(self, dtype=None, copy=None):
         values = numpy.asarray(self.values)
@@ -201,11 +226,13 @@ class Module(Program):
 
     def save(self, path):
         """Writes the parameters as a safetensors file, which `hiaton predict` and `hiaton eval` read too."""
-        self._store.save(os.fspath(path))
+        with files.told_if_missing():
+            self._store.save(os.fspath(path))
 
     def load(self, path):
         """Reads the parameters from such a file, also from one that `hiaton train` wrote."""
-        self._store.load(self._source, os.fspath(path))
+        with files.told_if_missing():
+            self._store.load(self._source, os.fspath(path))
 
 
 def _checked(sizes):
@@ -228,7 +255,7 @@ def _trained(directory, overflow, sizes):
         with open(os.path.join(directory, "model.json"), encoding="utf-8") as file:
             info = json.load(file)
     except FileNotFoundError:
-        raise _core.ProgramError(f"'{directory}': expected a program, or the directory of a training, found no 'model.json' in "
+        raise files.MissingFileError(f"'{directory}': expected a program, or the directory of a training, found no 'model.json' in "
                                  "there, which 'hiaton train' writes") from None
     words = _core.vocabulary(os.path.join(directory, "vocabulary.txt"))
     has_words = len(words) > 1 or not info["data"].get("values", False)
@@ -250,7 +277,8 @@ def load(path, *, seed=1, overflow="wrap", **sizes):
     name = os.fspath(path)
     if os.path.isdir(name):
         return _trained(name, overflow, _checked(sizes))
-    return _made(_core.source(name, "", True, _checked(sizes), overflow), name, seed)
+    with files.told_if_missing():
+        return _made(_core.source(name, "", True, _checked(sizes), overflow), name, seed)
 
 
 def program(text, *, name="<program>", seed=1, overflow="wrap", **sizes):

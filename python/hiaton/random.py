@@ -15,7 +15,12 @@ __all__ = ["bernoulli", "categorical", "fold_in", "key", "normal", "split", "uni
 
 def key(seed):
     """The key of a seed, an integer."""
-    return ops.fold_in(seed, -2)
+    try:
+        return ops.fold_in(seed, -2)
+    except OverflowError:
+        raise OverflowError(f"key(): expected a seed of 64 bits, at most {2**63 - 1}, found {seed}") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"key(): expected an integer as seed, found {seed!r}") from None
 
 
 def split(key, num=2):

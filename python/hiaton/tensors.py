@@ -14,6 +14,24 @@ def _of_type(array, dtype):
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
+_convert = _core.DType.__call__
+
+
+def _converted(dtype, *data):
+    """dtype(x): a tensor, an array or a number in this element type."""
+    name = str(dtype).replace("hiaton", "hia")
+    if len(data) != 1:
+        raise TypeError(f"{name}: expected one tensor, array or number, found {len(data)} arguments")
+    try:
+        return _convert(dtype, data[0])
+    except TypeError:
+        raise TypeError(f"{name}: expected a tensor, an array or a number, found {type(data[0]).__name__}; hia.tensor(data, {name}) makes "
+                        "a tensor of a list") from None
+
+
+_core.DType.__call__ = _converted
+
+
 def tensor(data, dtype=None) -> _core.Tensor:
     """A tensor with the elements of numbers, nested lists, an array or another tensor, which are copied.
 

@@ -22,7 +22,7 @@ def power(n):
 def outer(model, x, n):
     model.calls += 1
     values = [power(k) for k in range(n)]
-    return hia.sum(model.linear(x)).item() + float(values[-1])
+    return hia.sum(model.linear(x)) + float(values[-1])
 
 
 def line_of(function, number):
@@ -30,9 +30,10 @@ def line_of(function, number):
 
 
 def test_the_line_and_the_calls_of_a_run_error():
-    with pytest.raises(hia.RunError) as error:
-        nn.value_and_grad(Model(), outer)(Model(), hia.ones(2), 4)
-    lines = str(error.value).split("\n")
+    with pytest.raises(hia.ConversionError) as error:
+        nn.value_and_grad(Model(), outer, strict=True)(Model(), hia.ones(2), 4)
+    assert isinstance(error.value.__cause__, hia.RunError)
+    lines = str(error.value.__cause__).split("\n")
     assert lines[0].startswith(f"{line_of(power, 1)}:29: error: ") and "overflow" in lines[0], lines
     found = [lines.index(f"  in {line}") for line in (
         f"power(n = 2) called at {line_of(power, 1)}:37", f"power(n = 3) called at {line_of(outer, 2)}:15",

@@ -124,3 +124,45 @@ def test_an_optimizer_refuses_gradients_by_other_parameters():
     with pytest.raises(ValueError, match="it changes the parameters that the module had when it was made"):
         optimizer.update(step(model, x)[1])
     optim.SGD(model, 0.1).update(nn.value_and_grad(model, lambda m, x: hia.sum(x))(model, x)[1])  # by which nothing is to change
+
+
+def test_a_file_with_parameters_that_the_module_does_not_have_is_refused(tmp_path):
+    path = tmp_path / "model.safetensors"
+    whole, part = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm(2)), nn.Sequential(nn.Linear(2, 2))
+    whole.save(path)
+    before = part.layers[0].weight.tolist()
+    with pytest.raises(hia.ProgramError, match="model.safetensors: expected the parameters of 'Sequential', found also 'layers.1.bias', "
+                                               "'layers.1.mean', 'layers.1.variance', 'layers.1.weight'; load the file into a module"):
+        part.load(path)
+    assert part.layers[0].weight.tolist() == before
+    other = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm(2))
+    other.load(path)
+    part.update({"layers.0.weight": other.layers[0].weight})
+    assert part.layers[0].weight.tolist() == whole.layers[0].weight.tolist()
+
+
+def test_the_state_of_an_optimizer_may_stand_beside_the_parameters(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    path, model = tmp_path / "training.safetensors", nn.Linear(2, 1)
+    stored = {name: np.asarray(value) for name, value in model.parameters().items()}
+    safetensors.save_file(stored | {"optimizer.mean.weight": np.zeros((2, 1), np.float32)}, path)
+    other = nn.Linear(2, 1)
+    other.load(path)
+    assert other.weight.tolist() == model.weight.tolist()
+
+
+def test_files_that_are_not_there(tmp_path):
+    model, program = nn.Linear(2, 1), hia.program("param W: f32[2]\nfn loss(x: f32) -> f32 = sum(W) * x\nfn predict(x: f32) -> f32 = x")
+    for read in (model.load, optim.SGD(model).load, program.load, hia.load):
+        for error in (FileNotFoundError, hia.ProgramError, hia.MissingFileError):
+            with pytest.raises(error, match="none.hia': No such file or directory"):
+                read(tmp_path / "none.hia")
+    for write in (model.save, optim.SGD(model).save, program.save):
+        with pytest.raises(FileNotFoundError, match="cannot write"):
+            write(tmp_path / "none" / "m")
+    with pytest.raises(FileNotFoundError, match="found no 'model.json'"):
+        hia.load(tmp_path)
+    (tmp_path / "damaged").write_text("none")
+    with pytest.raises(hia.ProgramError) as error:
+        model.load(tmp_path / "damaged")
+    assert not isinstance(error.value, FileNotFoundError)

@@ -11,14 +11,10 @@ import warnings
 
 from hiaton import _core
 from hiaton.function import log
-from hiaton.function.conversions import Conversions, FallbackWarning, Known, plain_count
+from hiaton.function.callers import as_function
+from hiaton.function.conversions import MOST_FAULTS, Conversions, FallbackWarning, Known, plain_count
 from hiaton.function.errors import ConversionError
 from hiaton.function.profile import Profile
-
-MOST_FAULTS = 3
-# A graph is given up where Python gives the result of more than one call in so many.
-CALLS_A_FAULT = 4
-CALLS_TO_JUDGE = 12
 
 
 class Picture:
@@ -91,8 +87,6 @@ class GraphCallable(Conversions):
         self._signature = inspect.signature(function)
         self._count = plain_count(self._signature)
         self._strict = strict
-        self._refused = None
-        self._plain = 0
         self._unfit_in_turn = 0
         self._state = threading.local()
         self._lock = threading.RLock()
@@ -136,8 +130,8 @@ class GraphCallable(Conversions):
                 return self._after_fault(graph, error, args, named)
             if made is NotImplemented:
                 return function(*args, **named)
-            graph.hits += 1
-            graph.faults_in_turn = self._unfit_in_turn = 0
+            graph.note_run()
+            self._unfit_in_turn = 0
             return made if graph.states is None else self._end(graph, values, made, args, named)
         graph = None if unfit else self._new_graph(values, known)
         given = values if graph is None or graph.states is None else graph.states.read(values)
@@ -201,10 +195,7 @@ class GraphCallable(Conversions):
                 self._relax(graph, why)
             return self._run_plain(args, named)
         made = self._run_plain(args, named)
-        graph.faults_in_turn += 1
-        graph.answered += 1
-        calls = graph.hits + graph.answered
-        if graph.faults_in_turn >= MOST_FAULTS or calls >= CALLS_TO_JUDGE and graph.answered * CALLS_A_FAULT > calls:
+        if graph.note_answer():
             if graph.left:
                 self._refuse(graph.left[0])
             elif not self._strict:
@@ -236,25 +227,6 @@ class GraphCallable(Conversions):
         self._refused = why
         log.tell(f"'{self.__wrapped__.__qualname__}' runs in plain Python from now on: {why}")
         warnings.warn(f"'{self.__wrapped__.__qualname__}' runs in plain Python: {why}", FallbackWarning, stacklevel=4)
-
-    def report(self):
-        """What became of it: its graphs, with the types of their arguments and results, how often each ran, and why it did
-        not."""
-        lines = [f"{self.__wrapped__.__qualname__}: {len(self._graphs)} graphs, {self._conversions} conversions, "
-                 f"{self._plain} calls in plain Python"]
-        if self._profile is not None:
-            lines += self._profile.report()
-        for graph in self._graphs:
-            lines.append(f"  {graph}: {graph.hits} calls, {graph.misses} misses, {graph.faults} faults, "
-                         f"{len(graph.guards)} guards")
-            if graph.last_miss is not None:
-                lines.append(f"    last miss: {graph.last_miss}")
-            lines += [f"    {times} of the faults: {why}" for why, times in graph.reasons.values()]
-            lines += [f"    assumed: {message}" for message in (*graph.assumed_arguments, *graph.speculated)]
-            lines += [f"    calls that come here run in plain Python: {message}" for message in graph.left]
-        if self._refused is not None:
-            lines.append(f"  in plain Python: {self._refused}")
-        return "\n".join(lines)
 
     def lower(self, *args, **named):
         """The graph for these arguments, which is made where there is none; it does not run."""
@@ -305,9 +277,7 @@ def function(target=None, *, strict=False, workers=1, budget=5_000_000, max_byte
     how = {"strict": strict, "workers": workers, "budget": budget, "max_bytes": max_bytes, "profile": profile}
     if target is None:
         return functools.partial(function, **how)
+    target = as_function(target)
     if isinstance(target, python_types.MethodType):
         return python_types.MethodType(GraphCallable(target.__func__, **how), target.__self__)
-    method = getattr(type(target), "__call__", None)
-    if isinstance(method, python_types.FunctionType) and not isinstance(target, GraphCallable):
-        return python_types.MethodType(GraphCallable(method, **how), target)
     return GraphCallable(target, **how)

@@ -16,7 +16,7 @@ from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Partial, Scalar, Tens,
                                    Tup, Union, Value, is_function, is_number, is_partial)
-from hiaton.tape import GradientTape
+from hiaton.tape import GradientTape, stop_gradient
 
 _DTYPES = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
 
@@ -143,6 +143,9 @@ class Calls:
             return self.tensor_split(self.bound(target, args, named))
         if target is prelude.head or target is prelude.tail:
             return self.head(args[0]) if target is prelude.head else self.tail(args[0])
+        if target is stop_gradient:
+            (value,) = self.bound(target, args, named)
+            return Value(value.type, tuple(map(self.without_gradient, value.ids)))
         if target is GradientTape:
             self.refuse("'hia.GradientTape()' cannot be converted; write hia.grad(f)(x) or hia.value_and_grad(f)(x)")
         if is_gradient_maker(target):
@@ -281,6 +284,8 @@ class Calls:
             return gradients
         ids = [id_ for value in (*values, *self.followed.values()) for id_ in value.ids]
         made = self.graph.call(instance.number, ids)
+        if instance.key in self.converter.giving_taken_out:
+            self.taken_out.add(made[0])
         return Value(instance.result, tuple(made[:len(self.converter.graph_types(instance.result))]))
 
     def bound(self, function, args, named):
@@ -399,7 +404,9 @@ class Calls:
         value = self.operand(value)
         if is_number(value.type) or isinstance(value.type, Const) and type(value.type.value) is str:
             return self._constant_call(float, value)
-        if isinstance(value.type, Scalar) or isinstance(value.type, Tens) and not value.type.dims:
+        if isinstance(value.type, Tens) and not value.type.dims:
+            return self.float_out_of(value)
+        if isinstance(value.type, Scalar):
             return self.scalar(float, self.op("f64", value.ids[0]))
         self.refuse(f"float of {value.type} cannot be converted; give a number, or convert it outside of the function")
 

@@ -21,6 +21,10 @@ MOST_GRAPHS = 8
 MOST_CONVERSIONS = 16
 # A number that graphs took as fixed becomes an argument of the next one when it differed in so many calls.
 MOST_CHANGES = 2
+MOST_FAULTS = 3
+# A graph is given up where Python gives the result of more than one call in so many.
+CALLS_A_FAULT = 4
+CALLS_TO_JUDGE = 12
 
 
 class FallbackWarning(UserWarning):
@@ -104,6 +108,28 @@ class Graph:
         self.reasons[kind] = why, self.reasons.get(kind, ("", 0))[1] + 1
         return why
 
+    def note_run(self):
+        """A call that it gave the result of."""
+        self.hits += 1
+        self.faults_in_turn = 0
+
+    def note_answer(self):
+        """A call that left the graph, and that Python gave the result of. Whether there were too many to go on with the graph."""
+        self.faults_in_turn += 1
+        self.answered += 1
+        calls = self.hits + self.answered
+        return self.faults_in_turn >= MOST_FAULTS or calls >= CALLS_TO_JUDGE and self.answered * CALLS_A_FAULT > calls
+
+    def report(self):
+        """What became of its calls, line by line."""
+        lines = [f"  {self}: {self.hits} calls, {self.misses} misses, {self.faults} faults, {len(self.guards)} guards"]
+        if self.last_miss is not None:
+            lines.append(f"    last miss: {self.last_miss}")
+        lines += [f"    {times} of the faults: {why}" for why, times in self.reasons.values()]
+        lines += [f"    assumed: {message}" for message in (*self.assumed_arguments, *self.speculated)]
+        lines += [f"    calls that come here run in plain Python: {message}" for message in self.left]
+        return lines
+
 
 def _is_flat(type_):
     """Whether values of the type hold tensors in no objects and lists."""
@@ -140,6 +166,8 @@ class Conversions:
         self._settings = settings
         self._graphs = []
         self._conversions = 0
+        self._plain = 0         # calls that plain Python ran
+        self._refused = None    # why no graph runs any more
         self._fields = {}       # by class and name: the types that fields had
         self._state_types = {}  # by key of a place: the types that it held
         self._tried = set()
@@ -149,6 +177,19 @@ class Conversions:
         self._fixed = set()     # the cells that must be known before the run
         self._profile = None
         self._relaxed = None    # the assumption that did not hold, where that is why there must be another graph
+
+    def report(self):
+        """What became of it: its graphs, with the types of their arguments and results, how often each ran, and why it did
+        not."""
+        lines = [f"{self._function.__qualname__}: {len(self._graphs)} graphs, {self._conversions} conversions, "
+                 f"{self._plain} calls in plain Python"]
+        if self._profile is not None:
+            lines += self._profile.report()
+        for graph in self._graphs:
+            lines += graph.report()
+        if self._refused is not None:
+            lines.append(f"  in plain Python: {self._refused}")
+        return "\n".join(lines)
 
     def _next_graph(self, values, **how):
         """A graph for a call that none is for. Raises Known where there is one for such types, and ConversionError where there can

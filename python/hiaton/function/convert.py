@@ -20,7 +20,7 @@ from hiaton.function.names import capital_name, plain_name
 from hiaton.function.source import Text, is_coroutine, is_generator, place
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
-from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (FLOAT, NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value, floats_in, general, join)
 
 MOST_ROUNDS = 60
@@ -64,6 +64,7 @@ class Converter(Instances):
         self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed
         self.learned = []           # the parameters, in the order of the module
+        self.giving_taken_out = set()  # the keys of instances that give a float which is that of a tensor
         self.gradient_functions = {}  # what hia.grad gave inside of the function
         self.constants = {}         # tensors that are constants of the graph, by identity
         self.source = None
@@ -108,6 +109,7 @@ class Converter(Instances):
         self.no_logs = set()        # fields that are set and read
         self.not_set = set()        # fields of which Python runs the calls that set them
         self.sums = {}              # by loop and name: the tensors that numbers are before the first turn; see sums.py
+        self.mixed_sums = set()     # loops that add what may be a number or a tensor
         self.has_aux = has_aux      # whether the function gives a pair, of which gradients are taken of the first
 
     # The rounds.
@@ -287,6 +289,8 @@ class Converter(Instances):
                     found = frame.loss_of(found)
             except Unreached:
                 found = Value(NEVER)
+            if found.type == FLOAT and found.ids[0] in frame.taken_out:
+                self.giving_taken_out.add(instance.key)
             known = self.assume(("result", instance.key), found.type)
             if known != instance.result:
                 raise Incomplete

@@ -6,7 +6,7 @@ import types
 import typing
 
 from hiaton import _core
-from hiaton.function.types import Const, Dct, Func, Tup, Value, floats_in, is_float
+from hiaton.function.types import FLOAT, Const, Dct, Func, Tup, Value, floats_in, is_float
 
 
 class Wanted(typing.NamedTuple):
@@ -28,7 +28,10 @@ class Differentiation:
         key = (function, *map(repr, list(known.values())[1:]), id(known["function"]))
         made = self.converter.gradient_functions
         if key not in made:
-            made[key] = function(**known)
+            try:
+                made[key] = function(**known)
+            except (TypeError, ValueError) as error:
+                self.refuse(str(error))
         return Value(Const(made[key]))
 
     def call_gradient_at_once(self, node):
@@ -80,10 +83,16 @@ class Differentiation:
             return None
         numbers = wanted.argnums if isinstance(wanted.argnums, tuple) else (wanted.argnums,)
         first = len(values) - wanted.count
+        if not all(isinstance(number, int) for number in numbers):
+            self.refuse(f"argnums: expected the number of an argument, or a tuple of such numbers, found {wanted.argnums!r}; count from 0 on")
         places = [number + (first if number >= 0 else len(values)) for number in numbers]
         if not all(first <= place < len(values) and _has_only_floats(values[place].type) for place in places):
             self.refuse("expected floats, tensors of floats, or tuples of them as arguments by which the gradient is to be, found "
                         f"{', '.join(str(v.type) for v in values[first:])}; choose others by argnums")
+        loss = instance.result.items[0] if wanted.has_aux and isinstance(instance.result, Tup) else instance.result
+        if loss == FLOAT and (instance.key in self.converter.giving_taken_out or any(_has_tensors(values[place].type) for place in places)):
+            self.refuse("expected a tensor to take gradients of, found a float: .item() and float() take a number out of a tensor, "
+                        "and gradients end there; give the tensor itself")
         before = [sum(len(v.ids) for v in values[:place]) for place in places]
         by = sorted({at + n for at, place in zip(before, places) for n in range(len(values[place].ids))})
         try:
@@ -117,6 +126,10 @@ class Differentiation:
 def is_gradient_maker(target):
     return isinstance(target, types.FunctionType) and target.__module__ == "hiaton.function.gradients" and target.__name__ in (
         "grad", "value_and_grad")
+
+
+def _has_tensors(type_):
+    return any(one != FLOAT for one in floats_in(type_))
 
 
 def _has_only_floats(type_):

@@ -46,6 +46,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self.key = key
         self.env = {}
         self.depth = 0           # of branches
+        self.taken_out = set()   # floats that are those of tensors: gradients take them as constants
         self.wanted = None       # the gradients that the next call of a function is to give
         self.blocks_without_gradients = {}  # what the names were when each of them began
         self.strict_key = None   # the function of Python whose parameters `given` are
@@ -53,6 +54,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self.where = None
         self.node = None
         self.left_state = None   # that a side of a branch left
+        self.sums_by_sides = []  # the places of operators of which operands are numbers or tensors
         self.followed = {}       # by cell: the argument that every function of the graph has of it
         self.is_run = False      # whether somebody goes over what is called, to the end, if it is a generator
         self.element_of = None   # the tree of that whose elements this function of the graph computes
@@ -221,9 +223,12 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
                     return place
             return len(_ORDER)
         number = min(numbers, key=rank)
-        self.note_strict(value, value.type.sides[number])
-        self.require(self.op("eq", value.ids[0], self.constant(number, "i64")),
-                     f"expected {value.type.sides[number]}, found another type")
+        side = value.type.sides[number]
+        self.note_strict(value, side)
+        found = "another type"
+        if isinstance(side, Tens) and side.dims == () and any(isinstance(other, Scalar) for other in value.type.sides):
+            found = f"a number; make a tensor of it where it is written, as hia.{side.dtype}(0.0)"
+        self.require(self.op("eq", value.ids[0], self.constant(number, "i64")), f"expected {side}, found {found}")
         return self.side(value, number)
 
     def note_strict(self, value, side):

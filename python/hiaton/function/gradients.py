@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import numbers
 import types
 import warnings
 
@@ -9,8 +10,9 @@ import numpy
 
 from hiaton import _core, programs, tape, tensors
 from hiaton.function import ConversionError, GraphCallable, prelude
+from hiaton.function.callers import as_function
 from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany, plain_count
-from hiaton.function.types import Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
+from hiaton.function.types import FLOAT, Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
 
 _ARRAYS = (numpy.ndarray, numpy.number, numpy.bool_)
@@ -45,18 +47,37 @@ class Gradients(programs.Gradients):
         number = self._numbers.get(id(self._parameters[path]), -1)
         if number < 0:
             return tensors.zeros(self._parameters[path].shape, self._parameters[path].dtype)
+        return self.numbered(number)
+
+    def numbered(self, number):
+        """The gradient with this number."""
         return programs.RowGrad.of(self._core.values(number), self._core.rows(number))
 
 
+class TapeGradients(Gradients):
+    """The same, where a tape gave them: no graph holds them, and `_core` is None."""
+
+    def __init__(self, module, found):
+        """`found`: pairs of a parameter and its gradient."""
+        super().__init__(module, {id(parameter): number for number, (parameter, _) in enumerate(found)}, None)
+        self._found = [gradient for _, gradient in found]
+
+    def numbered(self, number):
+        return self._found[number]
+
+
 class Converted(Conversions):
-    """Graphs of a function that takes part in gradients. Where none is for a call, plain Python runs it on a tape."""
+    """Graphs of a function that takes part in gradients. Where none is for a call, plain Python runs it on a tape, or with
+    `strict` nobody does."""
 
     exact_graphs = 2
 
-    def __init__(self, target, has_aux, workers=1):
+    def __init__(self, target, has_aux, workers=1, strict=False):
         self._has_aux = has_aux
+        self._strict = strict
         profile = getattr(getattr(target, "__func__", target), "_profile", None)
         self._receiver = ()
+        target = as_function(target)
         if inspect.ismethod(target):  # also of a function that is a graph
             self._receiver = (target.__self__,)
             target = target.__func__
@@ -67,6 +88,9 @@ class Converted(Conversions):
         except ValueError:
             raise TypeError(f"expected a function or a method of Python, found {target!r}; call it in a function of your own, as "
                             "lambda x: f(x)") from None
+        parameters = list(self._signature.parameters.values())
+        self.__signature__ = self._signature.replace(parameters=parameters[len(self._receiver):])
+        self.__qualname__ = getattr(target, "__qualname__", type(target).__qualname__)
         self._count = plain_count(self._signature)
         self._profile = profile  # that its own calls made, without gradients
         self._warned = False
@@ -80,6 +104,12 @@ class Converted(Conversions):
             bound = self._signature.bind(*values, **named)
             bound.apply_defaults()
             values = tuple(bound.arguments.values())
+        if self._refused is not None:
+            return self._on_tape(values, args, named, ConversionError(f"'{self._function.__qualname__}': {self._refused}"))
+        if _core.tapes_run() and self.is_for_tapes(values):
+            return self._on_tape(values, args, named, ConversionError(
+                f"'{self._function.__qualname__}': expected a tensor of one float to take gradients of, where a tape around sees them; "
+                "give such a tensor, or leave the tape before"))
         for graph, given in self._known_graphs(values):
             try:
                 return self._run(graph, values, given, args, named)
@@ -114,30 +144,46 @@ class Converted(Conversions):
             made, rest = self.of_graph(graph, given)
             prints = () if graph.states is None else graph.states.prints(made)
         except _core.RunError as error:
-            why = graph.note_fault(error)
-            if why in graph.speculated:
-                self._relax(graph, why)
-            return self._on_tape(values, args, named, error)
+            return self._after_fault(graph, error, values, args, named)
         except Exception as error:
             if isinstance(error, (_core.Miss, _core.Error, ConversionError)):
                 raise
             return self._on_tape(values, args, named, error)  # the format of what is printed raised it
+        graph.note_run()
         return self.given(graph, made if graph.states is None else graph.end(values, made, prints), rest)
 
+    def _after_fault(self, graph, error, values, args, named):
+        """A tape gives what a graph did not; so do all calls from then on that it did too often."""
+        why = graph.note_fault(error)
+        if why in graph.speculated:
+            self._relax(graph, why)
+            return self._on_tape(values, args, named, error)
+        if self._strict:
+            raise ConversionError(f"'{self._function.__qualname__}': its graph gives no gradients here: {why}; "
+                                  "without strict=True a tape gives them") from error
+        made = self._on_tape(values, args, named, error)
+        if graph.note_answer():
+            self._refused = f"its graph fails where Python gives a result: {why}"
+            self._warn(self._refused, 6)
+        return made
+
     def _in_python(self, values, args, named, error):
+        if self._strict:
+            raise error
         if not self._warned:
             self._warned = True
-            warnings.warn(f"'{self._function.__qualname__}': gradients are taken on a tape, "
-                          f"in plain Python: {error}", FallbackWarning,
-                          stacklevel=4)
+            self._warn(error, 5)
         return self._on_tape(values, args, named, error)
 
+    def _warn(self, why, depth):
+        """`depth`: how many calls lie between here and the text of the user."""
+        warnings.warn(f"'{self._function.__qualname__}': gradients are taken on a tape, in plain Python: {why}", FallbackWarning,
+                      stacklevel=depth)
+
     def _on_tape(self, values, args, named, error):
-        """Plain Python runs the call; nothing has been changed or printed yet. What the function changes and prints there stands
-        where it raises an error, and where a tape gives the gradients. Else the call fails, and must change nothing: so it does
-        not run at all where it may change something and its loss is none that a tape knows."""
-        if any(graph.states is not None and not _is_tensor(self.loss_in(graph.result)) for graph in self._graphs):
-            raise error
+        """Plain Python runs the call; nothing has been changed or printed yet. Where its loss is none that a tape knows, the call
+        ends with the error of the graph."""
+        self._plain += 1
         with tape.GradientTape() as recorded:
             self.watch(recorded, values)
             made = self._function(*self._receiver, *args, **named)
@@ -159,17 +205,15 @@ def _as_tensor(value):
 
 
 def _is_tensor(made):
-    """Whether it is a tensor of one float that a tape can have recorded, or the type of one."""
-    if isinstance(made, _core.Tensor):
-        return made.dtype in (_core.f32, _core.f64) and made.shape == ()
-    return isinstance(made, Tens)
+    """Whether it is a tensor of one float, which a tape can have recorded."""
+    return isinstance(made, _core.Tensor) and made.dtype in (_core.f32, _core.f64) and made.shape == ()
 
 
 class ModuleGradients(Converted):
     """What `nn.value_and_grad` gives."""
 
-    def __init__(self, module, target, has_aux, workers):
-        super().__init__(target, has_aux, workers)
+    def __init__(self, module, target, has_aux, workers, strict):
+        super().__init__(target, has_aux, workers, strict)
         self._module = module
 
     def __call__(self, *args, **named):
@@ -189,6 +233,10 @@ class ModuleGradients(Converted):
     def given(self, graph, made, core):
         return made, Gradients(self._module, graph.numbers, core)
 
+    def is_for_tapes(self, values):
+        """Gradients by parameters are constants to tapes around."""
+        return False
+
     def watch(self, recorded, values):
         """Tapes watch parameters by themselves."""
 
@@ -196,17 +244,24 @@ class ModuleGradients(Converted):
         loss = self.loss_in(made)
         if not _is_tensor(loss):
             return None
-        parameters = self._module.parameters()
-        gradients = recorded.gradient(loss, parameters)
-        return made, {path: tensors.zeros(parameters[path].shape, parameters[path].dtype) if one is None else one for path, one in gradients.items()}
+        parameters = list(self._module.parameters().values())
+        found = zip(parameters, recorded.gradient(loss, parameters))
+        return made, TapeGradients(self._module, [(parameter, one) for parameter, one in found if one is not None])
 
 
 class ArgumentGradients(Converted):
     """What `hiaton.value_and_grad` and `hiaton.grad` give."""
 
-    def __init__(self, target, argnums, with_value, has_aux):
-        super().__init__(target, has_aux)
+    def __init__(self, target, argnums, with_value, has_aux, strict):
+        super().__init__(target, has_aux, strict=strict)
         self._argnums = tuple(argnums) if isinstance(argnums, (tuple, list)) else argnums
+        count = len(self.__signature__.parameters)
+        for number in self._wanted():
+            if not isinstance(number, numbers.Integral):
+                raise TypeError(f"argnums: expected the number of an argument, from 0 on, or a tuple of such numbers, found {number!r}")
+            if not -count <= number < count:
+                raise ValueError(f"argnums: expected numbers of the arguments of '{self._function.__qualname__}', of which there are {count}, "
+                                 f"from 0 on, found {number}")
         self._with_value = with_value
 
     def __call__(self, *args, **named):
@@ -216,10 +271,14 @@ class ArgumentGradients(Converted):
         first = len(self._receiver)
         for number in self._wanted():
             place = number + first if number >= 0 else number + len(graph.types)
-            if first <= place < len(graph.types) and not _has_only_numbers(graph.types[place]):
+            if not _has_only_numbers(graph.types[place]):
                 raise ConversionError(f"'{self._function.__qualname__}': expected a tensor or a number, or a tuple or dict of them, "
                                       f"as argument {number}, by which the gradient is to be, found {graph.types[place]}; choose "
                                       "others by argnums, or use nn.value_and_grad for the parameters of modules")
+            if self.loss_in(graph.result.items[0]) == FLOAT and any(one != FLOAT for one in floats_in(graph.types[place])):
+                raise ConversionError(f"'{self._function.__qualname__}': expected a tensor to take the gradient by argument {number} of, "
+                                      "found a float: .item() and float() take a number out of a tensor, and gradients end there; give "
+                                      "the tensor itself")
         made, *gradients = graph.core.call(given)
         return made, gradients
 
@@ -251,6 +310,13 @@ class ArgumentGradients(Converted):
         is_watched = all(_tensors_of(source, found) for source in sources) and len(set(map(id, found))) == len(found)
         return sources if is_watched else None
 
+    def is_for_tapes(self, values):
+        """Whether tapes around are to see what the gradients are made of, which a graph would hide from them."""
+        found = []
+        for value in values:
+            _tensors_of(value, found)
+        return self._sources(values) is not None and any(isinstance(one, _core.Tensor) and _core.has_mark(one) for one in found)
+
     def watch(self, recorded, values):
         sources = self._sources(values)
         if sources is not None:
@@ -264,10 +330,7 @@ class ArgumentGradients(Converted):
 
     def _of(self, number, gradients, types):
         """The gradient by an argument, as the argument is built."""
-        first = len(self._receiver)
-        place = number + first if number >= 0 else number + len(types)
-        if not first <= place < len(types):
-            raise ValueError(f"argnums: expected numbers of {len(types) - first} arguments, found {number}")
+        place = number + len(self._receiver) if number >= 0 else number + len(types)
         before = sum(len(floats_in(type_)) for type_ in types[:place])
         return _built(types[place], iter(gradients[before:]), number)
 
@@ -306,21 +369,23 @@ def _built(type_, gradients, number):
     return next(gradients)
 
 
-def value_and_grad(function, argnums=0, has_aux=False):
+def value_and_grad(function, argnums=0, has_aux=False, strict=False):
     """A function that gives what `function` gives, a number, and its gradient by an argument, or a tuple of them by several:
     tensors of floats, floats, and tuples of them. With `has_aux`, `function` gives a pair of the number and other results,
-    and so does what is made of it. The gradient is that of a graph; ConversionError where there is none."""
-    return ArgumentGradients(function, argnums, True, has_aux)
+    and so does what is made of it. The gradient is that of a graph; ConversionError where there is none. A call that leaves its graph
+    is computed on a tape, or with `strict` raises ConversionError; `report()` of what is made tells how often, and why."""
+    return ArgumentGradients(function, argnums, True, has_aux, strict)
 
 
-def grad(function, argnums=0, has_aux=False):
+def grad(function, argnums=0, has_aux=False, strict=False):
     """The same without the number; with `has_aux`, a pair of the gradient and the other results."""
-    return ArgumentGradients(function, argnums, False, has_aux)
+    return ArgumentGradients(function, argnums, False, has_aux, strict)
 
 
 def checkpoint(function):
     """The same function, of whose calls gradients keep no more than the arguments: they compute them again. So it is for the gradients
     of graphs, as of `nn.value_and_grad`; plain Python on a tape keeps all. A decorator, also of methods."""
+    function = as_function(function)
     if inspect.ismethod(function):
         return types.MethodType(checkpoint(function.__func__), function.__self__)
     if not isinstance(function, types.FunctionType):

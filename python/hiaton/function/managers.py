@@ -136,7 +136,7 @@ class Managers:
             if self._holds_floats_inside(value.type):
                 self.refuse("lists and objects with numbers that are made inside of 'hia.no_grad()' cannot be converted; "
                             "compute the numbers inside, and make them behind it")
-            self.env[name] = Value(value.type, tuple(id_ if id_ in known else self._without_gradient(id_) for id_ in value.ids))
+            self.env[name] = Value(value.type, tuple(id_ if id_ in known else self.without_gradient(id_) for id_ in value.ids))
 
     def _holds_floats_inside(self, type_, is_inside=False, seen=frozenset()):
         """Whether floats are in lists or objects of a value of the type."""
@@ -148,7 +148,7 @@ class Managers:
         parts = [*getattr(type_, "items", ()), *getattr(type_, "sides", ())]
         return is_inside and is_float(type_) or any(self._holds_floats_inside(part, is_inside, seen) for part in parts)
 
-    def _without_gradient(self, id_):
+    def without_gradient(self, id_):
         kind = self.graph.type(id_)
         has_gradient = not kind.is_data and kind.dtype in (_core.f32, _core.f64)
         return self.op("stop_gradient", id_) if has_gradient else id_

@@ -6,6 +6,7 @@ import operator as functions
 import types
 
 from hiaton.function.equality import is_generated
+from hiaton.function.sums import is_number_or_tensor
 from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Dct, Lst, NeverType, Objs, Opaque, Scalar,
                                    Tens, Tup, Union, Value, is_number, is_text)
 
@@ -54,6 +55,8 @@ class Operators:
         return self.compare(operator, left, right) if operator in _COMPARE else self.binary(operator, left, right)
 
     def binary(self, operator, left, right):
+        if operator in ("Add", "Sub", "Mult", "Div") and (is_number_or_tensor(left.type) or is_number_or_tensor(right.type)):
+            return self.binary_by_sides(operator, left, right)
         left, right = self.operand(left), self.operand(right)
         if is_number(left.type) and is_number(right.type):
             return self._folded(operator, left, right)

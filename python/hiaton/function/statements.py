@@ -159,6 +159,9 @@ class Statements:
         if not fits(value.type):
             self.refuse(f"expected a number of f32 or f64 to take gradients of, found {value.type}; "
                         "give one float, or a tensor of one", self.where.tree)
+        if value.type == FLOAT and (value.ids[0] in self.taken_out or not self.converter.by_arguments):
+            self.refuse("expected a tensor to take gradients of, found a float: .item() and float() take a number out of a tensor, "
+                        "and gradients end there; give the tensor itself", self.where.tree)
         return value
 
     def result(self, value):

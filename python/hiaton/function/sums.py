@@ -6,6 +6,9 @@
 
 The first turn would be a function of the graph of its own, for a number, and what is in it would run in other batches than in the
 turns behind it. A number beside a tensor is converted to its element type in any case: so it is converted before the loop.
+
+What a function gives may also be a number on one path and a tensor on another, as the loss of a leaf, 0.0, and that of an inner node. A sum
+of such values is a branch: that of numbers is a number, and every other one is a tensor.
 """
 
 import ast
@@ -40,8 +43,39 @@ def _is_number(type_):
     return isinstance(type_, (Const, Scalar)) and (type_.kind if isinstance(type_, Scalar) else type(type_.value)) in (int, float)
 
 
+def is_number_or_tensor(type_):
+    """Whether it is a union of numbers and tensors of one float."""
+    kinds = set(map(type, sides_of(type_)))
+    return kinds == {Scalar, Tens} and all(
+        side.kind in (int, float) if isinstance(side, Scalar) else side.dtype in ("f32", "f64") and not side.dims for side in type_.sides)
+
+
 class Sums:
     """The part of a frame that concerns them."""
+
+    def binary_by_sides(self, operator, left, right, path=()):
+        """An operator of which one operand, or both, are numbers or tensors."""
+        if not path:
+            path = (id(self.node), operator, sum(key[0] == id(self.node) for key in self.sums_by_sides))
+            self.sums_by_sides.append(path)
+            if self.loop is not None:
+                self.converter.mixed_sums.add(self.loop.key)
+        is_left = is_number_or_tensor(left.type)
+        union = left if is_left else right
+
+        def of(number):
+            side = self.side(union, number)
+            pair = (side, right) if is_left else (left, side)
+            here = (*path, number)
+            return self.binary_by_sides(operator, *pair, here) if any(is_number_or_tensor(one.type) for one in pair) else \
+                self.binary(operator, *pair)
+
+        def from_side(number):
+            if number + 1 == len(union.type.sides):
+                return of(number)
+            return self.either(self.op("eq", union.ids[0], self.constant(number, "i64")), lambda: of(number), lambda: from_side(number + 1),
+                               (*path, "side", number))
+        return from_side(0)
 
     def run_turns_of(self, loop):
         """All turns of a loop that nothing leaves early, and what is behind it."""
@@ -63,11 +97,11 @@ class Sums:
         """Another round begins with a tensor where the turns give one; not where they gave another one then."""
         known = self.converter.sums
         tensors = [side for side in sides_of(type_) if isinstance(side, Tens)]
-        is_one = len(tensors) == 1 and tensors[0].dtype in ("f32", "f64") and tensors[0].dims == ()
+        is_one = len(tensors) == 1 and tensors[0].dtype in ("f32", "f64") and tensors[0].dims == () and key[0] not in self.converter.mixed_sums
         if begun is None and is_one and key not in known:
             known[key] = tensors[0]
             self.converter.changed = True
-        elif begun is not None and tensors and tensors != [begun]:
+        elif begun is not None and (tensors and tensors != [begun] or key[0] in self.converter.mixed_sums):
             known[key] = None
             self.converter.changed = True
 

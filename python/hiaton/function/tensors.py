@@ -206,10 +206,18 @@ class Tensors:
         if name in _table() and hasattr(_core.Tensor, name):
             return self.tensor_op(name, [value, *args], named)
         if name == "item" and not value.type.dims and value.type.dtype not in ("u8", "i32"):
-            kind = {"bool": bool, "i64": int, "f64": float, "f32": float}[value.type.dtype]
-            id_ = self.op("f64", value.ids[0]) if value.type.dtype == "f32" else value.ids[0]
-            return self.scalar(kind, id_)
+            if _is_float(value.type.dtype):
+                return self.float_out_of(value)
+            return self.scalar({"bool": bool, "i64": int}[value.type.dtype], value.ids[0])
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
+
+    def float_out_of(self, value):
+        """The float of a tensor of rank 0, a constant to gradients: tapes see tensors, and no numbers of Python."""
+        id_ = value.ids[0] if value.type.dtype == "f64" else self.op("f64", value.ids[0])
+        if _is_float(value.type.dtype):
+            id_ = self.op("stop_gradient", id_)
+            self.taken_out.add(id_)
+        return self.scalar(float, id_)
 
     def tensor_attribute(self, value, name):
         if name == "shape" and all(d >= 0 for d in value.type.dims):
