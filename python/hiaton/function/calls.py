@@ -417,8 +417,8 @@ class Calls:
     def _constant_call(self, function, *values):
         try:
             found = function(*(v.type.value for v in values))
-        except (ArithmeticError, ValueError, TypeError):
-            self.fail()
+        except (ArithmeticError, ValueError, TypeError) as error:
+            self.fail(str(error))
         return self.known(found)
 
     def builtin_min(self, *values):
@@ -433,7 +433,7 @@ class Calls:
         if len(values) == 1:
             return self.call_prelude(many, [values[0]])
         if not values:
-            self.fail()
+            self.fail("expected something to compare, found none")
         best = values[0]
         for value in values[1:]:
             best = self.call_prelude(two, [best, value])

@@ -91,8 +91,8 @@ class Dicts:
     def _known_range(self, bounds, node):
         try:
             numbers = range(*bounds)
-        except (TypeError, ValueError):
-            self.fail()
+        except (TypeError, ValueError) as error:
+            self.fail(str(error))
         if len(numbers) > MOST_KEYS:
             self.refuse(f"a dict of more than {MOST_KEYS} keys cannot be converted; use a list", node)
         return [Value(Const(number)) for number in numbers]

@@ -59,7 +59,7 @@ class Objects:
         type_ = self.converter.fields.get((cls, name), NEVER)
         if type_ is NEVER:
             if name in getattr(cls, "__annotations__", {}) or static is None:
-                self.fail()
+                self.fail(f"'{cls.__name__}' object has no attribute '{name}'")
             if isinstance(static, (types.FunctionType, staticmethod, classmethod)):
                 self.refuse(f"method '{name}' of '{cls.__name__}' can only be called here, not kept; call it, or use a lambda")
             self.converter.guard("static", cls, name, static)
@@ -86,7 +86,7 @@ class Objects:
 
     def _constant_attribute(self, holder, name):
         if holder is None or isinstance(holder, (*NUMBERS, str)):
-            self.fail()
+            self.fail(self._why_no_attribute(holder, name))
         place = self.place_of(Value(Const(holder)), name)
         if place is not None:
             return self.read_place(place)
@@ -103,8 +103,16 @@ class Objects:
             return Value(Const(types.MethodType(static, holder)))
         found = getattr(holder, name, _MISSING)
         if found is _MISSING:
-            self.fail()
+            self.fail(self._why_no_attribute(holder, name))
         return self.fixed_value("attribute", holder, name, found, name)
+
+    @staticmethod
+    def _why_no_attribute(holder, name):
+        try:
+            getattr(holder, name)
+        except AttributeError as error:
+            return str(error)
+        return f"attribute '{name}' of {type(holder).__name__}"
 
     def fixed_value(self, kind, container, key, found, name):
         """What a variable or an attribute holds, which is taken as fixed, unless it differed from call to call."""
@@ -150,7 +158,7 @@ class Objects:
             if is_number(key.type):
                 items = self.items(value)
                 if not -len(items) <= key.type.value < len(items):
-                    self.fail()
+                    self.fail(f"expected an index from {-len(items)} to {len(items) - 1}, found {key.type.value}")
                 return items[key.type.value]
             return self.call_prelude("element", [self.list_of(self.items(value), ("items", id(node))), key])
         if isinstance(value.type, Lst):
@@ -160,7 +168,7 @@ class Objects:
         if isinstance(value.type, Const) and type(value.type.value) is dict and isinstance(key.type, Const):
             holder, name = value.type.value, key.type.value
             if name not in holder:
-                self.fail()
+                self.fail(f"no key {name!r}")
             return self.fixed_value("item", holder, name, holder[name], str(name))
         if isinstance(value.type, Objs):
             return self.call_method(value, "__getitem__", [key], {})

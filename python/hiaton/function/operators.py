@@ -84,8 +84,8 @@ class Operators:
     def _folded(self, operator, left, right):
         try:
             found = fold_table()[operator](left.type.value, right.type.value)
-        except (ArithmeticError, MemoryError, TypeError, ValueError):
-            self.fail()
+        except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
+            self.fail(str(error) or type(error).__name__)
         if not isinstance(found, NUMBERS):
             self.refuse(f"'{_SIGNS[operator]}' gives {type(found).__name__}, which a graph cannot hold; "
                         "compute it outside of the function")
@@ -183,7 +183,7 @@ class Operators:
             kind = float if value.type.kind is float else int
             if operator == "Invert":
                 if kind is float:
-                    self.fail()
+                    self.fail("'~' of a float")
                 return self.scalar(int, self.op("sub", self.op("neg", self.as_kind(value, int)), self.constant(1, "i64")))
             a = self.as_kind(value, kind)
             return self.scalar(kind, a if operator == "UAdd" else self.op("neg", a))

@@ -77,7 +77,7 @@ class Tensors:
     def number_constant(self, number, dtype):
         """A number of Python in an element type, which it must fit as where tensors are computed eagerly."""
         if dtype in _LEAST_AND_MOST and not _LEAST_AND_MOST[dtype][0] <= number <= _LEAST_AND_MOST[dtype][1]:
-            self.fail()
+            self.fail(f"{number} does not fit {dtype}")
         return self.constant(number, dtype)
 
     def tensor_op(self, name, args, named):
@@ -130,7 +130,7 @@ class Tensors:
 
     def _along_list(self, name, function, default, items, axis=None, **others):
         if others or axis is None and default is None:
-            self.fail()
+            self.fail(f"{name}(): expected a list of tensors and 'axis'")
         number = default if axis is None else self.fixed_integers(axis, f"{name}(): 'axis'")[0]
         return self.call_function(function(number), [items], {})
 
@@ -209,6 +209,7 @@ class Tensors:
             kind = {"bool": bool, "i64": int, "f64": float, "f32": float}[value.type.dtype]
             id_ = self.op("f64", value.ids[0]) if value.type.dtype == "f32" else value.ids[0]
             return self.scalar(kind, id_)
+        self._look_up(name)
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
 
     def tensor_attribute(self, value, name):
@@ -220,7 +221,12 @@ class Tensors:
             return Value(Const(_core.DType(value.type.dtype)))
         if name == "T":
             return self.tensor_op("permute_dims", [value], {})
+        self._look_up(name)
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
+
+    def _look_up(self, name):
+        if not hasattr(_core.Tensor, name) and name not in _INSTEAD:
+            self.refuse(f"'Tensor' object has no attribute '{name}'; help(hia.Tensor) tells which there are")
 
     def tensor_split(self, given):
         """hia.split(x, lengths, axis) of a tensor and numbers that are known before the run."""
@@ -230,14 +236,14 @@ class Tensors:
         lengths, (axis,) = self.fixed_integers(given[1], "split(): 'lengths'"), self.fixed_integers(given[2], "split(): 'axis'")
         rank = len(value.type.dims)
         if not -rank <= axis < rank:
-            self.fail()
+            self.fail(f"split(): expected an axis from {-rank} to {rank - 1}, found {axis}")
         axis %= rank
         if value.type.dims[axis] < 0:
             self.refuse(f"split() of {value.type} cannot be converted: the size of axis {axis} is not known before the run; {_FIXED_SIZE}")
         try:
             lengths = pieces.lengths_of(lengths if isinstance(given[1].type, Tup) else lengths[0], value.type.dims[axis])
-        except ValueError:
-            self.fail()
+        except ValueError as error:
+            self.fail(str(error))
         starts = itertools.accumulate(lengths, initial=0)
         return self.tuple_of([self.part_along(value, axis, slice(start, start + length)) for start, length in zip(starts, lengths)])
 
@@ -258,7 +264,7 @@ class Tensors:
                 self.refuse(f"expected a part with integer bounds that are known before the run, found {bound.type}; "
                             "take rows by a tensor of numbers, or all of them by a loop")
         if bounds[2].type == Const(0):
-            self.fail()
+            self.fail("slice step cannot be zero")
         return Value(Const(slice(*(bound.type.value for bound in bounds))))
 
     def tensor_item(self, value, keys):
@@ -266,8 +272,10 @@ class Tensors:
         keys = [self.chosen(key) for key in keys]
         constants = [key.type.value if isinstance(key.type, Const) else key for key in keys]
         used = sum(constant is not None and constant is not Ellipsis for constant in constants)
-        if used > len(value.type.dims) or constants.count(Ellipsis) > 1:
-            self.fail()
+        if used > len(value.type.dims):
+            self.fail(f"expected at most {len(value.type.dims)} indices, found {used}")
+        if constants.count(Ellipsis) > 1:
+            self.fail("expected one '...' among the indices, found more")
         axis, left = 0, len(value.type.dims) - used
         for key, constant in zip(keys, constants):
             if constant is Ellipsis:
@@ -282,7 +290,7 @@ class Tensors:
                 rows = self.converted(key, "i64").ids[0]
                 value = self.with_axis_first(value, axis, lambda x, rows=rows: self.op("gather", x, rows), lost=True)
             elif isinstance(key.type, (Tens, Scalar)) or constant is True or constant is False:
-                self.fail()
+                self.fail(_why_no_index(key.type))
             else:
                 self.refuse(f"an index of {key.type} cannot be converted; use integers, slices, '...', None, or one tensor of integers")
         return value
@@ -313,7 +321,7 @@ class Tensors:
         is_known = is_number(key.type)
         if is_known and size >= 0:
             if not -size <= key.type.value < size:
-                self.fail()
+                self.fail(f"expected an index from {-size} to {size - 1}, found {key.type.value}")
             if axis > 0:
                 return self.tensor_value(self.op("take", value.ids[0], attributes=(axis, key.type.value % size)))
         row = self.as_kind(key, int)
@@ -333,6 +341,15 @@ class Tensors:
             back = [*range(1, axis + 1), 0, *range(axis + 1, len(others) + 1)]
             made = self.op("transpose", made, attributes=back)
         return self.tensor_value(made)
+
+
+def _why_no_index(type_):
+    """Why a tensor, a number or a truth value cannot be an index of a tensor."""
+    if isinstance(type_, Tens) and type_.dtype == "bool" or type_ == Scalar(bool) or is_number(type_) and type(type_.value) is bool:
+        return f"truth values are no indices of tensors, found {type_}, and hia.where(mask, x, 0) keeps the size"
+    if isinstance(type_, Tens) and type_.dtype in ("u8", "i32", "i64"):
+        return f"expected a tensor of integers as the only index, or several tensors of one integer each, found {type_}"
+    return f"expected integers as an index, found {type_}"
 
 
 @functools.cache
