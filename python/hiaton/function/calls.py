@@ -138,7 +138,7 @@ class Calls:
             self.refuse(f"a call of {callee.type} cannot be converted; call a function, a method or a class")
         target = callee.type.value
         if _makes_tensors(target):
-            return self._constant_tensor(target, args, named)
+            return self.constant_tensor(target, args, named)
         if target is pieces.split:
             return self.tensor_split(self.bound(target, args, named))
         if target is prelude.head or target is prelude.tail:
@@ -154,7 +154,7 @@ class Calls:
         if id(target) in _operations():
             return self.tensor_op(_operations()[id(target)][0], args, named)
         if isinstance(target, _core.DType):
-            return self._cast_to(target, args)
+            return self.cast_to(target, args)
         original = getattr(target, "__wrapped__", None)
         if type(target).__module__.startswith("hiaton.function") and original is not None:
             return self.call_function(original, args, named)
@@ -205,19 +205,6 @@ class Calls:
         if len(args) in (2, 3) and target is functools.reduce:
             return self.call_prelude("reduced" if len(args) == 3 else "reduced_from_first", args)
         return None
-
-    def _constant_tensor(self, function, args, named):
-        """hia.zeros(3), and what else makes tensors of numbers that are known before the run."""
-        def known(value):
-            if isinstance(value.type, Tup):
-                return tuple(map(known, self.items(value)))
-            if not isinstance(value.type, Const):
-                self.ask_for_fixed()
-                self.refuse(f"hia.{function.__name__}: expected numbers that are known before the run, found {value.type}; "
-                            "make the tensor outside of the function, or write the number")
-            return value.type.value
-        made = function(*map(known, args), **{name: known(value) for name, value in named.items()})
-        return self.constant_value(made, function.__name__)
 
     # Functions of Python.
 

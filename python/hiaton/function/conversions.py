@@ -8,6 +8,7 @@ import numpy
 
 from hiaton import _core
 from hiaton.function import log
+from hiaton.function.arrays import tensor_of
 from hiaton.function.convert import Converter
 from hiaton.function.errors import ConversionError
 from hiaton.function.guards import Guards
@@ -267,6 +268,7 @@ class Conversions:
             if self._changes[cell] >= MOST_CHANGES and cell in self._cells:
                 kind, container, key, found = self._cells[cell].guard
                 place = Place(key, type(container), holder=container, kind={"item": "global"}.get(kind, kind))
+                found = tensor_of(found, key) if kind == "elements" else found
                 self._followed[cell] = place, general(Observer(self._fields).type_of(found))
         for cell, (place, type_) in list(self._followed.items()):
             now = place.read(values)

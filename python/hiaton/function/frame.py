@@ -4,6 +4,7 @@ import functools
 
 from hiaton import _core
 from hiaton.function import prelude
+from hiaton.function.arrays import Arrays
 from hiaton.function.calls import Calls
 from hiaton.function.closures import Closures
 from hiaton.function.dicts import Dicts
@@ -37,8 +38,8 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds,
-            Managers, Equality, Speculation, State, Sums, Iterators):
+class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
+            Folds, Managers, Equality, Speculation, State, Sums, Iterators):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

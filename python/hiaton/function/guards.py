@@ -1,5 +1,7 @@
 """What a graph takes as fixed, looked at again at each call."""
 
+from hiaton.function.arrays import has_elements
+
 _MISSING = object()
 
 
@@ -54,6 +56,8 @@ class Guards:
             return self._equal(f"{holder}.cell_contents", found, expected)
         if kind == "item":
             return self._equal(f"{holder}.get({key!r}, missing)", found, expected)
+        if kind == "elements":
+            return f"{self._name(has_elements)}({holder}, {expected})"
         if kind == "no item":
             return f"{key!r} not in {holder}"
         if kind == "list":

@@ -195,11 +195,6 @@ class Tensors:
         id_ = value.ids[0]
         return id_ if dtype == {bool: "bool", int: "i64", float: "f64"}[kind] else self.op(dtype, id_)
 
-    def _cast_to(self, dtype, args):
-        if len(args) != 1:
-            self.refuse(f"{dtype!r}(): expected one argument, found {len(args)}; join them by hia.stack before")
-        return self.converted(self.chosen(args[0]), str(dtype).split(".")[-1])
-
     def tensor_method(self, value, name, args, named):
         if name == "astype" and len(args) == 1 and isinstance(args[0].type, Const):
             return self.converted(value, str(_core.DType(args[0].type.value)).split(".")[-1])
@@ -209,7 +204,6 @@ class Tensors:
             kind = {"bool": bool, "i64": int, "f64": float, "f32": float}[value.type.dtype]
             id_ = self.op("f64", value.ids[0]) if value.type.dtype == "f32" else value.ids[0]
             return self.scalar(kind, id_)
-        self._look_up(name)
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
 
     def tensor_attribute(self, value, name):
@@ -221,12 +215,7 @@ class Tensors:
             return Value(Const(_core.DType(value.type.dtype)))
         if name == "T":
             return self.tensor_op("permute_dims", [value], {})
-        self._look_up(name)
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
-
-    def _look_up(self, name):
-        if not hasattr(_core.Tensor, name) and name not in _INSTEAD:
-            self.refuse(f"'Tensor' object has no attribute '{name}'; help(hia.Tensor) tells which there are")
 
     def tensor_split(self, given):
         """hia.split(x, lengths, axis) of a tensor and numbers that are known before the run."""
