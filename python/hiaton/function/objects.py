@@ -209,6 +209,7 @@ class Objects:
                         "make it outside of the function, or in a function that sets them")
         if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
             fields = self._bound_to(cls, cls.__init__, args, named)
+            fields = {field.name: fields[field.name] for field in dataclasses.fields(cls) if field.name in fields} | fields
         else:
             fields = self._run_init(cls, args, named)
         return self.made(cls, fields)
@@ -276,11 +277,12 @@ class Objects:
         known = {name: converter.found_field(cls, name, unrooted(value.type)) for name, value in fields.items()}
         number = self.variant_of(cls)
         laid_out = converter.laid_out.get(cls, ())
-        if number == 0 or set(laid_out) != set(fields):
+        if number == 0 or list(laid_out) != list(fields):
             if set(converter.read.get(cls, ())) - set(fields):
                 extra = ", ".join(sorted(set(converter.read[cls]) - set(fields)))
                 self.refuse(f"objects of '{cls.__name__}' have fields that making one does not set: {extra}; "
                             "set all fields when the object is made")
+            converter.read[cls] = dict.fromkeys(fields, True)  # objects have their attributes in this order
             converter.changed = True
             return Value(Objs(frozenset([cls])), (self.graph.constant(0, converter.object_type),))
         ids = []
