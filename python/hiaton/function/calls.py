@@ -58,6 +58,9 @@ class Calls:
             if special is not None and callee.type.value in _iterating() and not has_stars:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
+        length = self.length_of_range(node) if target is builtins.len else None
+        if length is not None:
+            return length
         if target is builtins.print:
             self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; "
                         "elsewhere, let Python run this function",
@@ -94,6 +97,8 @@ class Calls:
         value = self.peek(node.func.value)
         if isinstance(value.type, (Objs, Union)):
             value = self.operand(value)
+        if isinstance(value.type, Const) and type(value.type.value) is dict:
+            return self.method_of_known_dict(value.type.value, node.func.attr, *self._arguments(node))
         if isinstance(value.type, Dct):
             args, named = self._arguments(node)
             if named:
@@ -178,6 +183,8 @@ class Calls:
         if gives_iterator(target):
             self.refuse(f"what itertools.{target.__name__} gives can be gone over where it is made, in a loop or as list(...); make a list "
                         "to keep it")
+        if target in _lazy():
+            self.refuse(f"what '{target.__name__}' gives can be gone over where it is made, in a loop or as list(...); make a list to keep it")
         if isinstance(target, type):
             return self.construct(target, args, named)
         if hasattr(target, "function_and_receiver"):
@@ -201,6 +208,9 @@ class Calls:
         if len(args) == 2 and target in function_table():
             return self.call_operator(target, *args)
         if len(args) == 2 and target is divmod:
+            args = [self.operand(value) for value in args]
+            if not all(self.numeric(value.type) for value in args):
+                self.fail(f"divmod(): expected two numbers, found {args[0].type} and {args[1].type}")
             return self.tuple_of([self.binary("FloorDiv", *args), self.binary("Mod", *args)])
         if len(args) in (2, 3) and target is functools.reduce:
             return self.call_prelude("reduced" if len(args) == 3 else "reduced_from_first", args)
@@ -442,6 +452,12 @@ class _Functions(list):
 def _builtin_functions():
     return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, builtins.int,
                        builtins.float, builtins.bool, builtins.round, *mathematics.FUNCTIONS])
+
+
+@functools.cache
+def _lazy():
+    """What makes the elements that it gives when somebody asks for them."""
+    return _Functions([builtins.range, builtins.enumerate, builtins.zip, builtins.map, builtins.filter])
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import collections
 import inspect
+import re
 import time
 
 import numpy
@@ -102,6 +103,9 @@ class Graph:
         message = str(error).split("\n")[0]
         kind = getattr(error, "fault", None), getattr(error, "assumption", 0) or message.split(": error: ")[0]
         why = self.sites.get(kind[1], message)
+        if why is not message:  # an error that reaches somebody says what was assumed
+            text = re.sub(r"assumption failed: [^\n]*", lambda _: re.sub(r"^.*?:\d+: ", "", why), str(error), count=1)
+            error.args = (text, *error.args[1:])
         self.reasons[kind] = why, self.reasons.get(kind, ("", 0))[1] + 1
         return why
 
@@ -267,6 +271,9 @@ class Conversions:
         for cell in changed - self._followed.keys() - self._fixed:
             if self._changes[cell] >= MOST_CHANGES and cell in self._cells:
                 kind, container, key, found = self._cells[cell].guard
+                if kind == "item" and type(key) not in (str, int):
+                    self._fixed.add(cell)
+                    continue
                 place = Place(key, type(container), holder=container, kind={"item": "global"}.get(kind, kind))
                 found = tensor_of(found, key) if kind == "elements" else found
                 self._followed[cell] = place, general(Observer(self._fields).type_of(found))

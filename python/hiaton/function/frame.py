@@ -21,6 +21,7 @@ from hiaton.function.mathematics import Mathematics
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.patterns import Patterns
+from hiaton.function.ranges import Ranges
 from hiaton.function.reasons import Ending, is_of_package
 from hiaton.function.speculation import Speculation
 from hiaton.function.state import State
@@ -39,7 +40,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
-            Folds, Managers, Equality, Speculation, State, Sums, Iterators):
+            Folds, Managers, Equality, Speculation, State, Sums, Iterators, Ranges):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
@@ -232,8 +233,11 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
             return len(_ORDER)
         number = min(numbers, key=rank)
         self.note_strict(value, value.type.sides[number])
+        side, others = value.type.sides[number], [one for i, one in enumerate(value.type.sides) if i != number]
+        advice = f", and hia.{side.dtype}(x) makes a tensor of a number" if isinstance(side, Tens) and any(
+            isinstance(one, Scalar) for one in others) else ""
         self.require(self.op("eq", value.ids[0], self.constant(number, "i64")),
-                     f"expected {value.type.sides[number]}, found another type")
+                     f"expected {side}, found {' or '.join(map(str, others))}{advice}")
         return self.side(value, number)
 
     def note_strict(self, value, side):

@@ -27,6 +27,8 @@ class Lists:
             return None
         if isinstance(call.args[0], ast.Starred) or self.eval(call.func).type != Const(builtins.len):
             return None
+        if self.range_bounds(call.args[0]) is not None:
+            return None
         value = self.chosen(self.peek(call.args[0]))
         if not isinstance(value.type, Lst):
             return self.compare(operator, self.builtin_len(value), Value(Const(number.value)))

@@ -160,19 +160,21 @@ class Objects:
                 if not -len(items) <= key.type.value < len(items):
                     self.fail(f"expected an index from {-len(items)} to {len(items) - 1}, found {key.type.value}")
                 return items[key.type.value]
-            return self.call_prelude("element", [self.list_of(self.items(value), ("items", id(node))), key])
+            return self.call_prelude("element", [self.list_of(self.items(value), ("items", id(node))), self._index_into_list(key)])
         if isinstance(value.type, Lst):
-            if isinstance(key.type, Union):
-                key = self.chosen(key, lambda side: side == INT)
-            return self.call_prelude("element", [value, key])
-        if isinstance(value.type, Const) and type(value.type.value) is dict and isinstance(key.type, Const):
-            holder, name = value.type.value, key.type.value
-            if name not in holder:
-                self.fail(f"no key {name!r}")
-            return self.fixed_value("item", holder, name, holder[name], str(name))
+            return self.call_prelude("element", [value, self._index_into_list(key)])
+        if isinstance(value.type, Const) and type(value.type.value) is dict:
+            return self.item_of_known_dict(value.type.value, key)
         if isinstance(value.type, Objs):
             return self.call_method(value, "__getitem__", [key], {})
         self.refuse(f"an index into {value.type} cannot be converted; index a list, a tuple, a dict or a tensor")
+
+    def _index_into_list(self, key):
+        key = self.chosen(key, lambda side: side == INT) if isinstance(key.type, Union) else key
+        is_one = isinstance(key.type, Tens) and not key.type.dims and key.type.dtype in ("u8", "i32", "i64")
+        if not is_one and not (self.numeric(key.type) and self.kind_of(key.type) is not float):
+            self.fail(f"expected an integer as an index into a list or a tuple, found {key.type}")
+        return key
 
     def _part(self, value, part):
         if isinstance(value.type, Lst):

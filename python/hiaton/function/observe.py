@@ -52,7 +52,7 @@ class Observer:
                 self.pending.append(value)
             return Objs(frozenset([cls]))
         constant = isinstance(value, (type, python_types.FunctionType, python_types.BuiltinFunctionType,
-                                      python_types.MethodType, python_types.ModuleType))
+                                      python_types.MethodType, python_types.ModuleType, type(_core.ops.relu)))
         if constant or getattr(cls, "__hiaton_constant__", False) or isinstance(value, _core.DType):
             return Const(value)
         return Opaque(cls.__name__)

@@ -217,6 +217,9 @@ class Operators:
             return self.tensor_binary(operator, left, right)
         if self.numeric(left.type) and self.numeric(right.type):
             return self.scalar(bool, self._compare_numbers(_COMPARE[operator], left, right))
+        fields = self.ordered_fields(f"__{_COMPARE[operator]}__", left, right)
+        if fields is not None:
+            return self.truth_value(self._order_of_tuples(operator, *fields))
         if isinstance(left.type, Objs) and all(hasattr(c, f"__{_COMPARE[operator]}__") for c in left.type.classes):
             found = self.class_attributes(left.type.classes, f"__{_COMPARE[operator]}__")
             if not any(f is getattr(object, f"__{_COMPARE[operator]}__") for f in found):
@@ -341,6 +344,8 @@ class Operators:
             return found
         if isinstance(container.type, Dct):
             return self.dict_has(container, value)
+        if isinstance(container.type, Const) and type(container.type.value) is dict:
+            return self.known_dict_has(container.type.value, value)
         if isinstance(container.type, Lst):
             return self.truth(self.call_prelude("contains", [container, value]))
         self.refuse(f"'in' {container.type} cannot be converted; look in a list, a tuple or a dict")

@@ -200,11 +200,21 @@ class Tensors:
             return self.converted(value, str(_core.DType(args[0].type.value)).split(".")[-1])
         if name in _table() and hasattr(_core.Tensor, name):
             return self.tensor_op(name, [value, *args], named)
-        if name == "item" and not value.type.dims and value.type.dtype not in ("u8", "i32"):
+        if name == "item" and not args:
+            value = self._only_element(value)
+        if name == "item" and not args and not named and value.type.dtype not in ("u8", "i32"):
             kind = {"bool": bool, "i64": int, "f64": float, "f32": float}[value.type.dtype]
             id_ = self.op("f64", value.ids[0]) if value.type.dtype == "f32" else value.ids[0]
             return self.scalar(kind, id_)
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
+
+    def _only_element(self, value):
+        """A tensor of no axes with the element of one that has no other."""
+        if all(size == 1 for size in value.type.dims):
+            return self.tensor_value(self.op("reshape", value.ids[0])) if value.type.dims else value
+        if any(size < 0 for size in value.type.dims):
+            self.refuse(f"item() of {value.type} cannot be converted: a size is not known before the run; {_FIXED_SIZE}")
+        self.fail(f"item(): expected a tensor of one element, found {value.type}")
 
     def tensor_attribute(self, value, name):
         if name == "shape" and all(d >= 0 for d in value.type.dims):
@@ -212,7 +222,7 @@ class Tensors:
         if name == "ndim":
             return Value(Const(len(value.type.dims)))
         if name == "dtype":
-            return Value(Const(_core.DType(value.type.dtype)))
+            return Value(Const(getattr(_core, value.type.dtype)))
         if name == "T":
             return self.tensor_op("permute_dims", [value], {})
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
