@@ -92,6 +92,7 @@ class GraphCallable(Conversions):
         self._count = plain_count(self._signature)
         self._strict = strict
         self._refused = None
+        self._ended = None  # how many graphs there were when it was given up, and what the report says of them
         self._plain = 0
         self._unfit_in_turn = 0
         self._state = threading.local()
@@ -234,16 +235,25 @@ class GraphCallable(Conversions):
 
     def _refuse(self, why):
         self._refused = why
+        self._ended = len(self._graphs), self._lines_of_graphs()
+        self.release()
         log.tell(f"'{self.__wrapped__.__qualname__}' runs in plain Python from now on: {why}")
         warnings.warn(f"'{self.__wrapped__.__qualname__}' runs in plain Python: {why}", FallbackWarning, stacklevel=4)
 
     def report(self):
         """What became of it: its graphs, with the types of their arguments and results, how often each ran, and why it did
         not."""
-        lines = [f"{self.__wrapped__.__qualname__}: {len(self._graphs)} graphs, {self._conversions} conversions, "
-                 f"{self._plain} calls in plain Python"]
+        count, of_graphs = self._ended or (len(self._graphs), self._lines_of_graphs())
+        lines = [f"{self.__wrapped__.__qualname__}: {count} graphs, {self._conversions} conversions, {self._plain} calls in plain Python"]
         if self._profile is not None:
             lines += self._profile.report()
+        lines += of_graphs
+        if self._refused is not None:
+            lines.append(f"  in plain Python: {self._refused}")
+        return "\n".join(lines)
+
+    def _lines_of_graphs(self):
+        lines = []
         for graph in self._graphs:
             lines.append(f"  {graph}: {graph.hits} calls, {graph.misses} misses, {graph.faults} faults, "
                          f"{len(graph.guards)} guards")
@@ -252,9 +262,7 @@ class GraphCallable(Conversions):
             lines += [f"    {times} of the faults: {why}" for why, times in graph.reasons.values()]
             lines += [f"    assumed: {message}" for message in (*graph.assumed_arguments, *graph.speculated)]
             lines += [f"    calls that come here run in plain Python: {message}" for message in graph.left]
-        if self._refused is not None:
-            lines.append(f"  in plain Python: {self._refused}")
-        return "\n".join(lines)
+        return lines
 
     def lower(self, *args, **named):
         """The graph for these arguments, which is made where there is none; it does not run."""
@@ -269,6 +277,8 @@ class GraphCallable(Conversions):
         raise ConversionError(f"'{self.__wrapped__.__qualname__}': its arguments do not fit its graph; call it, which says why")
 
     def _latest(self):
+        if not self._graphs and self._refused is not None:
+            raise ValueError(f"'{self.__wrapped__.__qualname__}' has no graph any more: {self._refused}")
         if not self._graphs:
             raise ValueError(f"'{self.__wrapped__.__qualname__}' has no graph yet: call it first")
         return self._graphs[0]

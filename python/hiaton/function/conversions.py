@@ -294,4 +294,14 @@ class Conversions:
                 return (f"it was converted {MOST_CONVERSIONS} times; "
                         f"{where}: '{name}' was not what the graphs took as fixed in {times} "
                         f"calls; hand it over as an argument, or keep it as it is")
+        for name, types in zip(self._signature.parameters, zip(*(graph.types for graph in self._graphs))):
+            if len(set(types)) == len(types) > 1 == len(set(map(str, types))) and isinstance(types[0], Const):
+                return (f"it was converted {MOST_CONVERSIONS} times, since '{name}' was another object of '{types[0]}' each time, which a "
+                        "graph takes as a constant; hand over the same one, whose parameters may change")
         return f"it was converted {MOST_CONVERSIONS} times, for ever new types or objects; hand over arguments of fewer types"
+
+    def release(self):
+        """Lets go of the graphs, and with them of the objects that they take as constants."""
+        # Other threads may go over what these were.
+        self._graphs, self._tried, self._fixed = [], set(), set()
+        self._fields, self._state_types, self._cells, self._followed = {}, {}, {}, {}
