@@ -120,3 +120,21 @@ def test_what_an_element_type_does_not_take(given):
         hia.function(made, strict=True)(hia.ones(2))
     with pytest.warns(hia.FallbackWarning), pytest.raises(TypeError):
         hia.function(made)(hia.ones(2))
+
+
+class Counts:
+    """An object that NumPy makes an array of."""
+
+    def __init__(self):
+        self.numbers = [1.0, 2.0]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.numbers, dtype)
+
+
+def test_objects_that_numpy_makes_arrays_of():
+    counts = Counts()
+    graph = hia.function(lambda x: x + hia.tensor(counts), strict=True)
+    for number in range(4):
+        counts.numbers[0] = float(number)
+        assert graph(hia.ones(2, hia.f64)).tolist() == [number + 1.0, 3.0]

@@ -3,8 +3,8 @@ the caller, output and errors are those of plain Python, before and behind the p
 
 import copy
 import dataclasses
-import typing
 import re
+import typing
 import warnings
 
 import pytest

@@ -130,3 +130,18 @@ def test_the_warning_and_the_report_tell_the_reason_too():
     with pytest.warns(hia.FallbackWarning, match="module 'hiaton' has no attribute 'summ'"), pytest.raises(AttributeError):
         graph(hia.ones(4))
     assert f"in plain Python: {place(deep, 2)}: module 'hiaton' has no attribute 'summ'" in graph.report()
+
+
+names = {}
+exec("def without_text(x):\n    return x", names)  # noqa: S102
+without_text = names["without_text"]
+
+
+def caller(x):
+    return without_text(x)
+
+
+def test_a_function_without_a_text_is_named_with_its_call():
+    lines = message_of(lambda: hia.function(lambda x: caller(x), strict=True)(1)).split("\n")
+    assert "'without_text' was defined by exec or changed on disk" in lines[0], lines
+    assert lines[1] == f"  in without_text called at {place(caller, 1)}" and lines[2].startswith("  in caller called at "), lines

@@ -35,6 +35,15 @@ def test_an_element_type_is_a_result():
     assert hia.function(lambda x: (x.dtype, x), strict=True)(x)[0] == hia.f32
 
 
+def test_element_types_are_compared_and_handed_over():
+    def zeros_of(x, dtype):
+        return hia.zeros(2, dtype) if x.dtype == hia.f32 else hia.ones(2, dtype), x.dtype == dtype, x.dtype != dtype, x.dtype is hia.f32
+
+    for x in (hia.ones(2), hia.ones(2, hia.i64)):
+        for dtype in (hia.f32, hia.i64):
+            assert repr(hia.function(zeros_of, strict=True)(x, dtype)) == repr(zeros_of(x, dtype))
+
+
 def test_the_element_of_a_tensor_that_has_one():
     for shape in ((), (1,), (1, 1)):
         assert hia.function(lambda x: x.item(), strict=True)(hia.full(shape, 2.5)) == 2.5

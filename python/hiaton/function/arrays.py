@@ -16,7 +16,7 @@ def is_array(value):
 
 
 def _elements_of(value):
-    return numpy.asarray(value) if isinstance(value, numpy.ndarray) or hasattr(value, "__array__") else numpy.from_dlpack(value)
+    return numpy.from_dlpack(value) if hasattr(value, "__dlpack__") and not hasattr(value, "__array__") else numpy.asarray(value)
 
 
 def tensor_of(array, key):
@@ -26,12 +26,14 @@ def tensor_of(array, key):
 
 
 def has_elements(array, found):
-    """Whether the array has the elements of another one, bit by bit."""
+    """Whether the array has the elements of another one, numbers bit by bit."""
     now = _elements_of(array)
     if now.dtype != found.dtype or now.shape != found.shape:
         return False
-    bits = f"u{now.itemsize}"
-    return numpy.array_equal(now.view(bits), found.view(bits))
+    if now.dtype.kind in "biuf" and now.itemsize <= 8:
+        bits = f"u{now.itemsize}"
+        now, found = now.view(bits), found.view(bits)
+    return numpy.array_equal(now, found)
 
 
 def _shares_memory(made, array):
@@ -90,7 +92,8 @@ class Arrays:
             followed = self.followed.get(("elements", id(array), key))
             if followed is not None:
                 return followed
-            self.converter.guard_cell("elements", array, key, numpy.array(_elements_of(array)), self._text_of_call(name), self.converter.place)
+            self.converter.guard_cell("elements", array, key, numpy.array(_elements_of(array)), self._text_of_call(name),
+                                      self.converter.user_place)
         return self.constant_value(made, name)
 
     def _text_of_call(self, name):

@@ -422,7 +422,11 @@ class Converter(Instances, Reasons):
 
     def scope_of(self, function, make):
         if id(function) not in self.scopes:
-            self.scopes[id(function)] = make(function)
+            try:
+                self.scopes[id(function)] = make(function)
+            except ConversionError as error:  # its text is not known: the calls tell what it is needed for
+                message = self.with_calls(str(error), self.defining)
+                raise ConversionError(message) from None
         return self.scopes[id(function)]
 
     def guard_code(self, function):

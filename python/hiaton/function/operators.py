@@ -5,6 +5,7 @@ import functools
 import operator as functions
 import types
 
+from hiaton import _core
 from hiaton.function.equality import is_generated
 from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Dct, Lst, NeverType, Objs, Opaque, Scalar,
                                    Tens, Tup, Union, Value, is_number, is_text)
@@ -287,7 +288,7 @@ class Operators:
                 self.refuse("a tensor is compared with None; use 'is'")
             return self.tensor_binary("Eq", left, right)
         if isinstance(a, Const) and isinstance(b, Const) and all(
-                type(t.value) in (*NUMBERS, str, type(None)) or isinstance(t.value, enum.Enum) for t in (a, b)):
+                type(t.value) in (*NUMBERS, str, type(None), _core.DType) or isinstance(t.value, enum.Enum) for t in (a, b)):
             return bool(a.value == b.value)
         if self.numeric(a) and self.numeric(b):
             return self._compare_numbers("eq", left, right)

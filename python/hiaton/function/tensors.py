@@ -222,7 +222,7 @@ class Tensors:
         if name == "ndim":
             return Value(Const(len(value.type.dims)))
         if name == "dtype":
-            return Value(Const(getattr(_core, value.type.dtype)))
+            return Value(Const(_dtype_of_tensors(value.type.dtype)))
         if name == "T":
             return self.tensor_op("permute_dims", [value], {})
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
@@ -349,6 +349,12 @@ def _why_no_index(type_):
     if isinstance(type_, Tens) and type_.dtype in ("u8", "i32", "i64"):
         return f"expected a tensor of integers as the only index, or several tensors of one integer each, found {type_}"
     return f"expected integers as an index, found {type_}"
+
+
+@functools.cache
+def _dtype_of_tensors(name):
+    """One object for each: types of the same constant are equal. Python gives none of those that `hia` names."""
+    return _core.DType(name)
 
 
 @functools.cache
