@@ -251,7 +251,7 @@ def value_of(e):
 
 def test_a_graph_that_leaves_every_other_call_to_python_is_given_up():
     graph = hia.function(value_of)
-    with pytest.warns(hia.FallbackWarning, match="its graph fails where Python gives a result: .*expected float, found another type"):
+    with pytest.warns(hia.FallbackWarning, match="its graph fails where Python gives a result: .*expected float, found int"):
         for _ in range(20):
             assert graph(Both(Leaf(1.5), Leaf(2.5))) == 4 and graph(Both(Leaf(1), Leaf(2.5))) == 3.5
 

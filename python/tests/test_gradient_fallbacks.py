@@ -78,7 +78,7 @@ def test_a_number_where_a_tensor_is_expected_says_what_to_write():
 
     line = total.__code__.co_firstlineno + 1
     with pytest.raises(hia.ConversionError,
-                       match=rf":{line}: expected f32\[\], found a number; make a tensor of it where it is written, as hia.f32\(0.0\)"):
+                       match=rf":{line}: expected f32\[\], found float; hia.f32\(x\) makes a tensor of the number where it is written"):
         hia.grad(total, strict=True)(hia.ones(2), True)
 
 

@@ -224,7 +224,7 @@ class GraphCallable(Conversions):
         return given is not None and graph.guards.hold() and graph.core.takes(given)
 
     def _refuse(self, why):
-        self._refused = why
+        self._give_up(why)
         log.tell(f"'{self.__wrapped__.__qualname__}' runs in plain Python from now on: {why}")
         warnings.warn(f"'{self.__wrapped__.__qualname__}' runs in plain Python: {why}", FallbackWarning, stacklevel=4)
 
@@ -241,6 +241,8 @@ class GraphCallable(Conversions):
         raise ConversionError(f"'{self.__wrapped__.__qualname__}': its arguments do not fit its graph; call it, which says why")
 
     def _latest(self):
+        if not self._graphs and self._refused is not None:
+            raise ValueError(f"'{self.__wrapped__.__qualname__}' has no graph any more: {self._refused}")
         if not self._graphs:
             raise ValueError(f"'{self.__wrapped__.__qualname__}' has no graph yet: call it first")
         return self._graphs[0]

@@ -58,6 +58,9 @@ class Calls:
             if special is not None and callee.type.value in _iterating() and not has_stars:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
+        length = self.length_of_range(node) if target is builtins.len else None
+        if length is not None:
+            return length
         if target is builtins.print:
             self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; "
                         "elsewhere, let Python run this function",
@@ -94,6 +97,8 @@ class Calls:
         value = self.peek(node.func.value)
         if isinstance(value.type, (Objs, Union)):
             value = self.operand(value)
+        if isinstance(value.type, Const) and type(value.type.value) is dict:
+            return self.method_of_known_dict(value.type.value, node.func.attr, *self._arguments(node))
         if isinstance(value.type, Dct):
             args, named = self._arguments(node)
             if named:
@@ -138,7 +143,7 @@ class Calls:
             self.refuse(f"a call of {callee.type} cannot be converted; call a function, a method or a class")
         target = callee.type.value
         if _makes_tensors(target):
-            return self._constant_tensor(target, args, named)
+            return self.constant_tensor(target, args, named)
         if target is pieces.split:
             return self.tensor_split(self.bound(target, args, named))
         if target is prelude.head or target is prelude.tail:
@@ -157,7 +162,7 @@ class Calls:
         if id(target) in _operations():
             return self.tensor_op(_operations()[id(target)][0], args, named)
         if isinstance(target, _core.DType):
-            return self._cast_to(target, args)
+            return self.cast_to(target, args)
         original = getattr(target, "__wrapped__", None)
         if type(target).__module__.startswith("hiaton.function") and original is not None:
             return self.call_function(original, args, named)
@@ -181,6 +186,8 @@ class Calls:
         if gives_iterator(target):
             self.refuse(f"what itertools.{target.__name__} gives can be gone over where it is made, in a loop or as list(...); make a list "
                         "to keep it")
+        if target in _lazy():
+            self.refuse(f"what '{target.__name__}' gives can be gone over where it is made, in a loop or as list(...); make a list to keep it")
         if isinstance(target, type):
             return self.construct(target, args, named)
         if hasattr(target, "function_and_receiver"):
@@ -204,23 +211,13 @@ class Calls:
         if len(args) == 2 and target in function_table():
             return self.call_operator(target, *args)
         if len(args) == 2 and target is divmod:
+            args = [self.operand(value) for value in args]
+            if not all(self.numeric(value.type) for value in args):
+                self.fail(f"divmod(): expected two numbers, found {args[0].type} and {args[1].type}")
             return self.tuple_of([self.binary("FloorDiv", *args), self.binary("Mod", *args)])
         if len(args) in (2, 3) and target is functools.reduce:
             return self.call_prelude("reduced" if len(args) == 3 else "reduced_from_first", args)
         return None
-
-    def _constant_tensor(self, function, args, named):
-        """hia.zeros(3), and what else makes tensors of numbers that are known before the run."""
-        def known(value):
-            if isinstance(value.type, Tup):
-                return tuple(map(known, self.items(value)))
-            if not isinstance(value.type, Const):
-                self.ask_for_fixed()
-                self.refuse(f"hia.{function.__name__}: expected numbers that are known before the run, found {value.type}; "
-                            "make the tensor outside of the function, or write the number")
-            return value.type.value
-        made = function(*map(known, args), **{name: known(value) for name, value in named.items()})
-        return self.constant_value(made, function.__name__)
 
     # Functions of Python.
 
@@ -424,8 +421,8 @@ class Calls:
     def _constant_call(self, function, *values):
         try:
             found = function(*(v.type.value for v in values))
-        except (ArithmeticError, ValueError, TypeError):
-            self.fail()
+        except (ArithmeticError, ValueError, TypeError) as error:
+            self.fail(str(error))
         return self.known(found)
 
     def builtin_min(self, *values):
@@ -440,7 +437,7 @@ class Calls:
         if len(values) == 1:
             return self.call_prelude(many, [values[0]])
         if not values:
-            self.fail()
+            self.fail("expected something to compare, found none")
         best = values[0]
         for value in values[1:]:
             best = self.call_prelude(two, [best, value])
@@ -462,6 +459,12 @@ class _Functions(list):
 def _builtin_functions():
     return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, builtins.int,
                        builtins.float, builtins.bool, builtins.round, *mathematics.FUNCTIONS])
+
+
+@functools.cache
+def _lazy():
+    """What makes the elements that it gives when somebody asks for them."""
+    return _Functions([builtins.range, builtins.enumerate, builtins.zip, builtins.map, builtins.filter])
 
 
 @functools.cache

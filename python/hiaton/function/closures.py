@@ -118,7 +118,7 @@ class Closures:
         _, functions = needed_names(value.type.scope, value.type.node)
         for name in functions:
             if value.type.scope.functions[name][1] is self.where and name not in self.env:
-                self.fail()
+                self.fail(f"'{name}' has no value yet")
         return self._closure_with(Func(value.type.scope, value.type.node, (), False), self.captured_by(value))
 
     def local_function(self, name):
@@ -153,7 +153,7 @@ class Closures:
         given = [*(held for _, held in captured), *values]
         name = getattr(node, "name", f"{scope.function.__name__}_lambda")
         instance = self.converter.instance(("closure", (scope.key, id(node)), tuple(names)), name, [v.type for v in given], build,
-                                           parameters=names)
+                                           parameters=names, shown=getattr(node, "name", "<lambda>"))
         return self.call_instance(instance, given)
 
     def _bound_to_tree(self, node, args, named, captured):
@@ -177,7 +177,7 @@ class Closures:
             values[parameter.arg] = named.pop(parameter.arg, otherwise)
         missing = [parameter for parameter, value in values.items() if value is None]
         if args or named or missing:
-            self.fail()  # Python says what is wrong with the call
+            self.fail(f"the call does not fit the parameters of '{getattr(node, 'name', '<lambda>')}': {', '.join(values) or 'none'}")
         return [values[parameter] for parameter in parameters_of(node)]
 
     def call_one_of(self, callee, args, named):

@@ -2,12 +2,14 @@
 
 import collections
 import inspect
+import re
 import time
 
 import numpy
 
 from hiaton import _core
 from hiaton.function import log
+from hiaton.function.arrays import tensor_of
 from hiaton.function.convert import Converter
 from hiaton.function.errors import ConversionError
 from hiaton.function.guards import Guards
@@ -105,6 +107,9 @@ class Graph:
         message = str(error).split("\n")[0]
         kind = getattr(error, "fault", None), getattr(error, "assumption", 0) or message.split(": error: ")[0]
         why = self.sites.get(kind[1], message)
+        if why is not message:  # an error that reaches somebody says what was assumed
+            text = re.sub(r"assumption failed: [^\n]*", lambda _: re.sub(r"^.*?:\d+: ", "", why), str(error), count=1)
+            error.args = (text, *error.args[1:])
         self.reasons[kind] = why, self.reasons.get(kind, ("", 0))[1] + 1
         return why
 
@@ -168,6 +173,7 @@ class Conversions:
         self._conversions = 0
         self._plain = 0         # calls that plain Python ran
         self._refused = None    # why no graph runs any more
+        self._ended = None      # how many graphs there were then, and what the report says of them
         self._fields = {}       # by class and name: the types that fields had
         self._state_types = {}  # by key of a place: the types that it held
         self._tried = set()
@@ -181,15 +187,23 @@ class Conversions:
     def report(self):
         """What became of it: its graphs, with the types of their arguments and results, how often each ran, and why it did
         not."""
-        lines = [f"{self._function.__qualname__}: {len(self._graphs)} graphs, {self._conversions} conversions, "
-                 f"{self._plain} calls in plain Python"]
+        count, of_graphs = self._ended or (len(self._graphs), self._lines_of_graphs())
+        lines = [f"{self._function.__qualname__}: {count} graphs, {self._conversions} conversions, {self._plain} calls in plain Python"]
         if self._profile is not None:
             lines += self._profile.report()
-        for graph in self._graphs:
-            lines += graph.report()
+        lines += of_graphs
         if self._refused is not None:
             lines.append(f"  in plain Python: {self._refused}")
         return "\n".join(lines)
+
+    def _lines_of_graphs(self):
+        return [line for graph in self._graphs for line in graph.report()]
+
+    def _give_up(self, why):
+        """No graph runs any more."""
+        self._refused = why
+        self._ended = len(self._graphs), self._lines_of_graphs()
+        self.release()
 
     def _next_graph(self, values, **how):
         """A graph for a call that none is for. Raises Known where there is one for such types, and ConversionError where there can
@@ -307,7 +321,11 @@ class Conversions:
         for cell in changed - self._followed.keys() - self._fixed:
             if self._changes[cell] >= MOST_CHANGES and cell in self._cells:
                 kind, container, key, found = self._cells[cell].guard
+                if kind == "item" and type(key) not in (str, int):
+                    self._fixed.add(cell)
+                    continue
                 place = Place(key, type(container), holder=container, kind={"item": "global"}.get(kind, kind))
+                found = tensor_of(found, key) if kind == "elements" else found
                 self._followed[cell] = place, general(Observer(self._fields).type_of(found))
         for cell, (place, type_) in list(self._followed.items()):
             now = place.read(values)
@@ -326,4 +344,14 @@ class Conversions:
                 return (f"it was converted {MOST_CONVERSIONS} times; "
                         f"{where}: '{name}' was not what the graphs took as fixed in {times} "
                         f"calls; hand it over as an argument, or keep it as it is")
+        for name, types in zip(self._signature.parameters, zip(*(graph.types for graph in self._graphs))):
+            if len(set(types)) == len(types) > 1 == len(set(map(str, types))) and isinstance(types[0], Const):
+                return (f"it was converted {MOST_CONVERSIONS} times, since '{name}' was another object of '{types[0]}' each time, which a "
+                        "graph takes as a constant; hand over the same one, whose parameters may change")
         return f"it was converted {MOST_CONVERSIONS} times, for ever new types or objects; hand over arguments of fewer types"
+
+    def release(self):
+        """Lets go of the graphs, and with them of the objects that they take as constants."""
+        # Other threads may go over what these were.
+        self._graphs, self._tried, self._fixed = [], set(), set()
+        self._fields, self._state_types, self._cells, self._followed = {}, {}, {}, {}

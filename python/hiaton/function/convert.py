@@ -17,6 +17,7 @@ from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.instances import GROWS, Instances, parameters_of
 from hiaton.function.names import capital_name, plain_name
+from hiaton.function.reasons import Reasons
 from hiaton.function.source import Text, is_coroutine, is_generator, place
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
@@ -42,7 +43,7 @@ class Cell(typing.NamedTuple):
     where: str
 
 
-class Converter(Instances):
+class Converter(Instances, Reasons):
     """Converts a function for arguments of some types."""
 
     def __init__(self, function, types, fields, names, entry=None, by_arguments=False, has_aux=False,
@@ -95,8 +96,11 @@ class Converter(Instances):
         self.missing = set()        # the keys of places that held nothing
         self.roots = set()          # the numbers of arguments whose attributes may be set
         self.stateful = set()       # the code of functions that read or set a place
-        self.user_place = ""        # what is read of the text of the user: file and line
-        self.called_from = {}       # by key of an instance: the place of the first call
+        self.place = ""             # of what is read: file and line
+        self.user_place = ""        # the same of the text of the user, as Hiaton itself may be read
+        self.defining = None        # the key of the instance that is built
+        self.called_from = {}       # by key of an instance: the first call
+        self.endings = {}           # by key of an instance that gives no value: why
         self.in_order = set()       # comprehensions whose elements set something, by identity of their trees
         self.writing = set()        # branches with a side that sets a place
         self.read_anywhere = set()  # fields that are read of objects of which only the class is known
@@ -143,10 +147,7 @@ class Converter(Instances):
                 continue
             if not self.changed:
                 if main.result is NEVER:
-                    if self.left:
-                        raise ConversionError(self.left[0])
-                    raise ConversionError(f"{place(self.function)}: no path through '{self.function.__qualname__}' gives a result; let "
-                                          "Python run it")
+                    self._refuse_never(main)
                 self.entry = main.name
                 self.main_types = (*main.types, *self.followed_types())
                 self.result = main.result
@@ -157,6 +158,21 @@ class Converter(Instances):
                 self.source = self.builder.finish(not self.makes_objects and self._lists_in(main.result, set()) < 2)
                 return self
         raise ConversionError(self.refusal or f"{place(self.function)}: '{self.function.__qualname__}': {GROWS}")
+
+    def _refuse_never(self, main):
+        """No path gives a result: a mistake that all of them come to is the reason, or what was left to Python."""
+        reason = self.why_never(main.key)
+        name = self.function.__qualname__
+        if reason is None:
+            raise ConversionError(f"{place(self.function)}: no path through '{name}' gives a result, since each calls itself again; give "
+                                  "one an end, or let Python run it")
+        message = reason.message
+        if reason.is_raised:
+            message += f" is where every path through '{name}' ends; let Python run it"
+        elif message not in self.left:
+            message += f"; correct this, since no path through '{name}' gives a result, or let Python run it"
+        message = self.with_calls(message, reason.key)
+        raise ConversionError(message)
 
     def loops_to_take_apart(self):
         """Those that the engine does not run in phases, the work of all turns first and in batches; see src/passes/split_loops."""
@@ -197,10 +213,11 @@ class Converter(Instances):
         return self.instance(("main", id(function.__code__), id(function)), function.__name__, types,
                              lambda frame, values: build_function(frame, function, values, True), True, parameters_of(function))
 
-    def refuse(self, message):
-        """Ends the conversion, if what it was found by holds when the round is over: else another round will tell."""
+    def refuse(self, message, key=None):
+        """Ends the conversion, if what it was found by holds when the round is over: else another round will tell. `key`: of the
+        instance that is refused something."""
         # What a function that is called is refused for comes later, and is the reason for more.
-        self.refusal, self.is_refused = message, self.is_refused or not self.changed
+        self.refusal, self.is_refused = self.with_calls(message, key), self.is_refused or not self.changed
         raise Incomplete
 
     def leaves(self, message):
@@ -217,7 +234,7 @@ class Converter(Instances):
         seems to be nothing as long, and a list of that to be empty. Its other paths may tell more; else the refusal stands."""
         if self.assumed.get(("result", key), NEVER) is not NEVER:
             return False
-        self.refusal, self.is_refused = message, self.is_refused or not self.changed
+        self.refusal, self.is_refused = self.with_calls(message, key), self.is_refused or not self.changed
         return True
 
     def site(self, message):
@@ -287,8 +304,9 @@ class Converter(Instances):
                 found = build(frame, values)
                 if instance.name == self.entry:
                     found = frame.loss_of(found)
-            except Unreached:
+            except Unreached as reason:
                 found = Value(NEVER)
+                self.endings[instance.key] = reason.endings
             if found.type == FLOAT and found.ids[0] in frame.taken_out:
                 self.giving_taken_out.add(instance.key)
             known = self.assume(("result", instance.key), found.type)
@@ -300,7 +318,9 @@ class Converter(Instances):
                 ids = frame.default(known).ids
             return list(ids) or [frame.constant(0, "i64")]
 
-        before, self.user_place = self.user_place, self.called_from[instance.key]
+        before = self.defining, self.place, self.user_place
+        call = self.called_from[instance.key]
+        self.defining, self.place, self.user_place = instance.key, call.place, call.user_place
         try:
             self.builder.define(instance.number, body)
         except Incomplete:
@@ -309,7 +329,7 @@ class Converter(Instances):
             with contextlib.suppress(Incomplete):
                 self.refuse(f"{place(self.function)}: '{instance.name}': {error}; let Python run this function")
         finally:
-            self.user_place = before
+            self.defining, self.place, self.user_place = before
 
     # Types in the graph.
 
@@ -406,7 +426,11 @@ class Converter(Instances):
 
     def scope_of(self, function, make):
         if id(function) not in self.scopes:
-            self.scopes[id(function)] = make(function)
+            try:
+                self.scopes[id(function)] = make(function)
+            except ConversionError as error:  # its text is not known: the calls tell what it is needed for
+                message = self.with_calls(str(error), self.defining)
+                raise ConversionError(message) from None
         return self.scopes[id(function)]
 
     def guard_code(self, function):

@@ -4,6 +4,7 @@ import ast
 import builtins
 import enum
 
+from hiaton.function.iterations import names_start
 from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value, is_partial)
 
@@ -76,14 +77,18 @@ class Dicts:
         """What a loop goes over where it is known before the run how many there are; None elsewhere."""
         if isinstance(node, (ast.List, ast.Tuple)):
             return self.eval_many(node.elts)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (not node.keywords or names_start(node)):
             callee = self.eval(node.func).type
             target = callee.value if isinstance(callee, Const) else None
             if target is builtins.range:
                 bounds = [self.eval(bound).type for bound in node.args]
                 is_known = all(isinstance(bound, Const) and type(bound.value) is int for bound in bounds)
                 return self._known_range([bound.value for bound in bounds], node) if is_known else None
-            if target is builtins.zip or target in (builtins.enumerate, builtins.reversed) and len(node.args) == 1:
+            if target is builtins.enumerate and len(node.args) == 1:
+                start = self.start_of(node).type
+                is_known = isinstance(start, Const) and type(start.value) is int
+                return self._known_items_of(target, [self._known_items(node.args[0])], start.value) if is_known else None
+            if target is builtins.zip or target is builtins.reversed and len(node.args) == 1:
                 return self._known_items_of(target, [self._known_items(part) for part in node.args])
         value = self._iterated_value(node)
         return self.items(value) if isinstance(value.type, Tup) else None
@@ -91,20 +96,20 @@ class Dicts:
     def _known_range(self, bounds, node):
         try:
             numbers = range(*bounds)
-        except (TypeError, ValueError):
-            self.fail()
+        except (TypeError, ValueError) as error:
+            self.fail(str(error))
         if len(numbers) > MOST_KEYS:
             self.refuse(f"a dict of more than {MOST_KEYS} keys cannot be converted; use a list", node)
         return [Value(Const(number)) for number in numbers]
 
-    def _known_items_of(self, target, parts):
+    def _known_items_of(self, target, parts, start=0):
         """Those of zip, enumerate or reversed."""
         if None in parts:
             return None
         if target is builtins.reversed:
             return parts[0][::-1]
         if target is builtins.enumerate:
-            parts = [[Value(Const(number)) for number in range(len(parts[0]))], *parts]
+            parts = [[Value(Const(start + number)) for number in range(len(parts[0]))], *parts]
         return [self.tuple_of(items) for items in zip(*parts)]
 
     def dict_of(self, found):
@@ -138,6 +143,33 @@ class Dicts:
         for known in value.type.keys:
             found = self.any_of(found, self.equal(key, Value(Const(known))))
         return found
+
+    def item_of_known_dict(self, holder, key):
+        """Of a dict that was there before the run."""
+        name = self._key_in_known_dict(key)
+        if name not in holder:
+            self.fail(f"no key {name!r}")
+        return self.fixed_value("item", holder, name, holder[name], str(name))
+
+    def _key_in_known_dict(self, key):
+        key = self.chosen(key)
+        if not isinstance(key.type, Const) or not is_key(key.type.value):
+            self.refuse(f"the key of a dict that is no argument must be known when the graph is made, found {key.type}; make numbers of "
+                        "words before the call, which are indices of lists and of the rows of a tensor, or hand over a dict of no "
+                        f"more than {MOST_KEYS} keys as an argument")
+        return key.type.value
+
+    def known_dict_has(self, holder, key):
+        name = self._key_in_known_dict(key)
+        self.converter.guard("has item" if name in holder else "no item", holder, name, None)
+        return name in holder
+
+    def method_of_known_dict(self, holder, name, args, named):
+        if named or name != "get" or len(args) not in (1, 2):
+            self.refuse(f"dict.{name} of a dict that is no argument cannot be converted; hand the dict over as an argument")
+        if self.known_dict_has(holder, args[0]):
+            return self.item_of_known_dict(holder, args[0])
+        return args[1] if len(args) == 2 else Value(NONE)
 
     def dict_method(self, value, name, args):
         keys = self.tuple_of([Value(Const(key)) for key in value.type.keys])

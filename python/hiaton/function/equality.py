@@ -6,10 +6,14 @@ import types
 from hiaton.function.types import BOOL, NONE, Const, Objs, Union, Value
 
 
-def is_generated(cls):
-    """Whether `==` of its objects is what dataclasses.dataclass has made: of these fields."""
-    method = cls.__eq__
+def is_generated(cls, name="__eq__"):
+    """Whether `==` of its objects, or another comparison, is what dataclasses.dataclass has made: of these fields."""
+    method = vars(cls).get(name)
     return "__dataclass_fields__" in vars(cls) and isinstance(method, types.FunctionType) and method.__code__.co_filename == "<string>"
+
+
+def _compared_fields(cls):
+    return [field.name for field in dataclasses.fields(cls) if field.compare]
 
 
 class Equality:
@@ -27,6 +31,19 @@ class Equality:
             if not any(isinstance(side, Const) and side.value is NotImplemented for side in sides):
                 return self.truth(made)
         self.refuse_equality(left, right)
+
+    def ordered_fields(self, method, left, right):
+        """The fields by which two objects of a dataclass with order=True are compared; None where they are something else."""
+        if not (isinstance(left.type, Objs) and isinstance(right.type, Objs)):
+            return None
+        classes = left.type.classes | right.type.classes
+        if not any(is_generated(cls, method) for cls in classes):
+            return None
+        if len(classes) > 1:
+            self.refuse(f"an order of {left.type} and {right.type} cannot be converted; compare objects of one class, or their fields")
+        cls, = classes
+        self.converter.guard("static", cls, method, vars(cls)[method])
+        return [[self.attribute(value, name) for name in _compared_fields(cls)] for value in (left, right)]
 
     def refuse_equality(self, left, right):
         self.refuse(f"'==' of {left.type} and {right.type} cannot be converted; compare their fields")
@@ -78,7 +95,7 @@ class Equality:
         def fields(frame, left, right, cls):
             frame.converter.guard("static", cls, "__eq__", vars(cls)["__eq__"])
             left, right = (Value(Objs(frozenset([cls])), value.ids) for value in (left, right))
-            names = [field.name for field in dataclasses.fields(cls) if field.compare]
+            names = _compared_fields(cls)
 
             def from_field(number):
                 if number == len(names):

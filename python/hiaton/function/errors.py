@@ -6,7 +6,11 @@ class ConversionError(TypeError):
 
 
 class Unreached(Exception):
-    """This path gives no value: a call in it never returns, or its result is not known yet."""
+    """This path gives no value: a call in it never returns, or its result is not known yet. `endings` say why."""
+
+    def __init__(self, endings=()):
+        super().__init__()
+        self.endings = endings
 
 
 class Incomplete(Exception):

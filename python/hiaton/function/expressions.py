@@ -177,6 +177,7 @@ class Expressions:
         if len(node.ops) > 1:
             return self.truth_value(self.condition(node)[0])
         found = self.compared_length(node)
+        found = self.compared_with_range(node) if found is None else found
         if found is not None:
             return found
         left = self.eval(node.left)

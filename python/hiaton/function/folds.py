@@ -92,7 +92,7 @@ class Folds:
                         "give it one list, and the arguments that the page of hia.function names", node)
         items = self.list_in(node) if len(node.args) == 1 else self.list_of([self.eval(arg) for arg in node.args], None)
         if items.type.element is NEVER:
-            return self.fail() if otherwise is None else otherwise
+            return self.fail("an empty list") if otherwise is None else otherwise
         if otherwise is None:
             self.require_variant(items.ids[0], "an empty list")
             otherwise = Value(NONE)

@@ -4,6 +4,7 @@ import functools
 
 from hiaton import _core
 from hiaton.function import prelude
+from hiaton.function.arrays import Arrays
 from hiaton.function.calls import Calls
 from hiaton.function.closures import Closures
 from hiaton.function.dicts import Dicts
@@ -20,6 +21,8 @@ from hiaton.function.mathematics import Mathematics
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.patterns import Patterns
+from hiaton.function.ranges import Ranges
+from hiaton.function.reasons import Ending, is_of_package
 from hiaton.function.speculation import Speculation
 from hiaton.function.state import State
 from hiaton.function.statements import Statements
@@ -36,8 +39,8 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds,
-            Managers, Equality, Speculation, State, Sums, Iterators):
+class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
+            Folds, Managers, Equality, Speculation, State, Sums, Iterators, Ranges):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
@@ -69,7 +72,9 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self._node = node
         if self.where is not None:
             if self.where.file != prelude.__file__ and hasattr(node, "lineno"):
-                self.converter.user_place = f"{self.where.file}:{node.lineno}"
+                self.converter.place = f"{self.where.file}:{node.lineno}"
+                if not is_of_package(self.where.file):
+                    self.converter.user_place = self.converter.place
             spans = self.converter.spans
             span = spans[node] if node in spans else self.converter.span_of(self.where.file, node)
             if span is not None:
@@ -77,14 +82,20 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
 
     def refuse(self, message, node=None):
         """Ends the conversion with a message that names the place, or this path: then Python runs the calls that come here."""
-        node = node if node is not None and hasattr(node, "lineno") else self.node
-        line = f":{node.lineno}" if node is not None else ""
-        file = self.where.file if self.where else "?"
-        message = f"{self.converter.user_place if file == prelude.__file__ else file + line}: {message}"
+        message = f"{self._place_for_message(node)}: {message}"
         if self.converter.leaves(message) or self.converter.is_first_look(self.key, message):
             self._assume(self.constant(False, "bool"), message)
-            raise Unreached
-        self.converter.refuse(message)
+            raise Unreached((Ending(self.key, message),))
+        self.converter.refuse(message, self.key)
+
+    def _place_for_message(self, node=None):
+        """File and line of a syntax tree, which is else the one that is being read; where that is no text of the user, the place
+        that led there."""
+        node = node if node is not None and hasattr(node, "lineno") else self.node
+        file = self.where.file if self.where else "?"
+        if is_of_package(file):
+            return self.converter.user_place
+        return file if node is None else f"{file}:{node.lineno}"
 
     # Values.
 
@@ -223,12 +234,13 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
                     return place
             return len(_ORDER)
         number = min(numbers, key=rank)
-        side = value.type.sides[number]
+        side, others = value.type.sides[number], [one for i, one in enumerate(value.type.sides) if i != number]
         self.note_strict(value, side)
-        found = "another type"
-        if isinstance(side, Tens) and side.dims == () and any(isinstance(other, Scalar) for other in value.type.sides):
-            found = f"a number; make a tensor of it where it is written, as hia.{side.dtype}(0.0)"
-        self.require(self.op("eq", value.ids[0], self.constant(number, "i64")), f"expected {side}, found {found}")
+        advice = ""
+        if isinstance(side, Tens) and any(isinstance(one, Scalar) for one in others):
+            advice = f"; hia.{side.dtype}(x) makes a tensor of the number where it is written"
+        self.require(self.op("eq", value.ids[0], self.constant(number, "i64")),
+                     f"expected {side}, found {' or '.join(map(str, others))}{advice}")
         return self.side(value, number)
 
     def note_strict(self, value, side):
@@ -258,17 +270,16 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self.op("assume", condition, attributes=(site,))
         self.converter.last_reasons[self.key] = message
 
-    def fail(self, why="Python raises an error"):
+    def fail(self, why="Python raises an error", is_raised=False):
+        """This path ends, and Python runs the calls that come here. `is_raised`: as the function asks for it."""
         self.require(self.constant(False, "bool"), why)
-        raise Unreached
+        raise Unreached((Ending(self.key, f"{self._place_for_message()}: {why}", is_raised=is_raised),))
 
     def fail_as(self, instance):
         """Where a function of the graph is called that never gives a result."""
-        message = self.converter.last_reasons.get(instance.key)
-        if message is None:
-            self.fail()
+        message = self.converter.last_reasons.get(instance.key, "Python raises an error")
         self._assume(self.constant(False, "bool"), message)
-        raise Unreached
+        raise Unreached((Ending(self.key, callee=instance.key),))
 
     # Branches.
 
@@ -287,7 +298,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         if not is_known:
             key = ("branch", self.key, key)
         known = key if is_known else self.converter.assumed.get(key, NEVER)
-        blocks, found = [], []
+        blocks, found, endings = [], [], []
         for side in (then, otherwise):
             block = self.graph.begin_block()
             ids = []
@@ -301,7 +312,8 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
                     if not fits:
                         self.converter.changed = True
                     ids = (self.coerce(value, known) if fits else self.default(known)).ids
-                except Unreached:
+                except Unreached as reason:
+                    endings += reason.endings
                     value = Value(NEVER)
                     ids = self.default(known).ids
             finally:
@@ -313,7 +325,9 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         if not is_known:
             type_ = self.converter.assume(key, type_)
         if type_ is NEVER:
-            self.fail()  # as both sides do, which are no part of the graph then
+            # As both sides do, which are no part of the graph then.
+            self.require(self.constant(False, "bool"), "Python raises an error")
+            raise Unreached(tuple(endings))
         if type_ != known:
             self.converter.changed = True
             return self.default(type_)

@@ -1,5 +1,7 @@
 """What a graph takes as fixed, looked at again at each call."""
 
+from hiaton.function.arrays import has_elements
+
 _MISSING = object()
 
 
@@ -52,10 +54,16 @@ class Guards:
             return f"({holder}.__defaults__, {holder}.__kwdefaults__) == {expected}"
         if kind == "cell":
             return self._equal(f"{holder}.cell_contents", found, expected)
+        if kind in ("item", "has item", "no item"):
+            key = repr(key) if type(key) in (str, int) else self._name(key)
         if kind == "item":
-            return self._equal(f"{holder}.get({key!r}, missing)", found, expected)
+            return self._equal(f"{holder}.get({key}, missing)", found, expected)
+        if kind == "elements":
+            return f"{self._name(has_elements)}({holder}, {expected})"
         if kind == "no item":
-            return f"{key!r} not in {holder}"
+            return f"{key} not in {holder}"
+        if kind == "has item":
+            return f"{key} in {holder}"
         if kind == "list":
             return f"len({holder}) == {len(found)} and all(map({self._name(_is)}, {holder}, {expected}))"
         if kind == "static":

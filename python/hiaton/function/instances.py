@@ -6,6 +6,7 @@ import functools
 from hiaton.function.errors import ConversionError
 from hiaton.function.frame import scalar_type
 from hiaton.function.names import plain_name
+from hiaton.function.reasons import Call
 from hiaton.function.source import place
 from hiaton.function.statements import build_function
 from hiaton.function.types import NEVER, join, of_any_size, size_of
@@ -51,14 +52,16 @@ class Instances:
         self.guard_code(function)
         kind = "recomputed" if getattr(function, "__hiaton_recompute__", False) and not is_entry else "function"
         return self.instance((kind, id(function.__code__), id(function)), function.__name__, types,
-                             lambda frame, values: build_function(frame, function, values), is_entry, parameters_of(function))
+                             lambda frame, values: build_function(frame, function, values), is_entry, parameters_of(function),
+                             self.shown_name(function, types))
 
-    def instance(self, key, name, types, build, is_entry=False, parameters=()):
-        """`parameters`: what people call them. The instance may be one for tensors of any size."""
+    def instance(self, key, name, types, build, is_entry=False, parameters=(), shown=None):
+        """`parameters`: what people call them; `shown`: what messages call the function. The instance may be one for tensors of
+        any size."""
         like = (*key, tuple(map(of_any_size, types)))
         types = self._with_open_sizes(like, types)
         key = (*key, types)
-        self.called_from.setdefault(key, self.user_place)
+        self.called_from.setdefault(key, Call(self.defining, shown, self.place, self.user_place))
         if key in self.instances:
             return self.instances[key]
         self.counts[key[:2]] += 1

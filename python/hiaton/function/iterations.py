@@ -104,3 +104,9 @@ class CountedItems:
         item, following = self.part.take(frame, state[1:])
         number = frame.op("add", state[0].ids[0], frame.constant(1, "i64"))
         return frame.tuple_of([state[0], item]), [Value(INT, (number,)), *following]
+
+
+def names_start(node):
+    """Whether the call may be `enumerate(items, start=number)`."""
+    is_named = [keyword.arg for keyword in node.keywords] == ["start"] and len(node.args) == 1
+    return is_named and isinstance(node.func, ast.Name) and node.func.id == "enumerate"

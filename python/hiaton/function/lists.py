@@ -27,6 +27,8 @@ class Lists:
             return None
         if isinstance(call.args[0], ast.Starred) or self.eval(call.func).type != Const(builtins.len):
             return None
+        if self.range_bounds(call.args[0]) is not None:
+            return None
         value = self.chosen(self.peek(call.args[0]))
         if not isinstance(value.type, Lst):
             return self.compare(operator, self.builtin_len(value), Value(Const(number.value)))
@@ -48,7 +50,7 @@ class Lists:
                         "take it by its index from the end", targets[0])
         for _ in targets[:stars[0] if stars else None]:
             if left.type.element is NEVER:
-                self.fail()
+                self.fail("a list with fewer elements than names")
             self.require_variant(left.ids[0], "a list with fewer elements than names")
             items.append(self.head(left))
             left = self.tail(left)
@@ -111,7 +113,7 @@ class Lists:
         if not is_number(place) or place.value not in (0, -1):
             self.refuse("list.pop can only be converted for the first and the last element; delete others by 'del'", node)
         if value.type.element is NEVER:
-            self.fail()
+            self.fail("pop from an empty list")
         if value.type.backward != (place.value == -1):
             value = self.turned(value)
         self.require_variant(value.ids[0], "pop from an empty list")
@@ -229,7 +231,7 @@ class Lists:
         """name[index] = element."""
         self._own(target.value.id, value, target)
         if value.type.element is NEVER:
-            self.fail()
+            self.fail("an index into an empty list")
         made = self.call_prelude("replaced", [self.forward(value), self._index_of(target), self.shared(element)])
         self.bind(target.value.id, self.as_new(made))
 
@@ -240,7 +242,7 @@ class Lists:
             self.refuse("a change of an object cannot be converted; make a new one", target)
         self._own(target.value.id, value, target)
         if value.type.element is NEVER:
-            self.fail()
+            self.fail("an index into an empty list")
         made = self.call_prelude("shortened", [self.forward(value), self._index_of(target)])
         self.bind(target.value.id, self.as_new(made))
 

@@ -4,7 +4,7 @@ import ast
 import builtins
 
 from hiaton.function.dicts import is_fresh, may_refer
-from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run
+from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run, names_start
 from hiaton.function.liveness import names_needed, names_outside
 from hiaton.function.scopes import assigned, changed, iterated_names, read_names
 from hiaton.function.splits import split_of
@@ -214,7 +214,7 @@ class Loops:
         if maker is not None:
             value = self.forward(self.list_of_iterator(maker, node))
             return ListItems(), [Value(Lst(value.type.element), value.ids)]
-        if isinstance(node, ast.Call) and (not node.keywords or _is_zip_that_says_whether_strict(node)):
+        if isinstance(node, ast.Call) and (not node.keywords or _is_zip_that_says_whether_strict(node) or names_start(node)):
             callee = self.eval(node.func) if isinstance(node.func, ast.Name) else Value(NONE)
             target = callee.type.value if isinstance(callee.type, Const) else None
             if target is builtins.range:
@@ -223,9 +223,9 @@ class Loops:
                 parts = [self.items_of(arg) for arg in node.args]
                 is_strict = any(keyword.value.value for keyword in node.keywords)
                 return ZipItems([part for part, _ in parts], is_strict), [value for _, state in parts for value in state]
-            if target is builtins.enumerate and len(node.args) in (1, 2):
+            if target is builtins.enumerate and len(node.args) + len(node.keywords) in (1, 2):
                 part, state = self.items_of(node.args[0])
-                start = self.eval(node.args[1]) if len(node.args) == 2 else Value(Const(0))
+                start = self.start_of(node)
                 return CountedItems(part), [Value(INT, (self.as_kind(self.operand(start), int),)), *state]
             if target in (map, filter):
                 value = self.as_list(node)
@@ -244,11 +244,13 @@ class Loops:
             return ListItems(), [Value(Lst(value.type.element), value.ids)]
         self.refuse(f"a loop over {value.type} cannot be converted; go over a list, a tuple, a range or the rows of a tensor", node)
 
+    def start_of(self, node):
+        """The first number of a call of `enumerate`."""
+        given = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
+        return self.eval(given[0]) if given else Value(Const(0))
+
     def _range_items(self, node):
-        args = [self.operand(self.eval(arg)) for arg in node.args]
-        for arg in args:
-            if not self.numeric(arg.type) or self.kind_of(arg.type) is float:
-                self.refuse(f"range(): expected integers, found {arg.type}; convert them by int(...)", node)
+        args = [self.integer_bound(arg, node) for arg in node.args]
         step = 1
         if len(args) == 3:
             if not is_number(args[2].type) or args[2].type.value == 0:

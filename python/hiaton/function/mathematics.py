@@ -31,8 +31,9 @@ class Mathematics:
             return self._of_integers(function, values)
         if function is math.log:
             return self._logarithm(values)
-        if len(values) != (2 if function in _TWO_OPERANDS else 1):
-            self.fail()
+        count = 2 if function in _TWO_OPERANDS else 1
+        if len(values) != count:
+            self.fail(f"math.{function.__name__}: expected {count} arguments, found {len(values)}")
         if function in _WHOLE:
             return self._whole(_WHOLE[function], values[0])
         operands = [self.as_kind(value, float) for value in values]
@@ -48,7 +49,7 @@ class Mathematics:
 
     def _logarithm(self, values):
         if len(values) not in (1, 2):
-            self.fail()
+            self.fail(f"math.log: expected 1 or 2 arguments, found {len(values)}")
         logarithms = [self._finite_float("log", self.finite(self.as_kind(value, float))) for value in values]
         return logarithms[0] if len(values) == 1 else self.binary("Div", *logarithms)
 
@@ -59,7 +60,7 @@ class Mathematics:
 
     def _of_integers(self, function, values):
         if any(self.kind_of(value.type) is float for value in values):
-            self.fail()
+            self.fail(f"math.{function.__name__}: expected integers, found a float")
         integers = [Value(INT, (self.as_kind(value, int),)) for value in values]
         if function is math.gcd:
             found = Value(Const(0))
@@ -67,5 +68,5 @@ class Mathematics:
                 found = self.call_prelude("gcd", [found, integer])
             return found
         if len(integers) != 1:
-            self.fail()
+            self.fail(f"math.{function.__name__}: expected 1 argument, found {len(integers)}")
         return self.call_prelude(_OF_INTEGERS[function], integers)

@@ -59,7 +59,7 @@ class Objects:
         type_ = self.converter.fields.get((cls, name), NEVER)
         if type_ is NEVER:
             if name in getattr(cls, "__annotations__", {}) or static is None:
-                self.fail()
+                self.fail(f"'{cls.__name__}' object has no attribute '{name}'")
             if isinstance(static, (types.FunctionType, staticmethod, classmethod)):
                 self.refuse(f"method '{name}' of '{cls.__name__}' can only be called here, not kept; call it, or use a lambda")
             self.converter.guard("static", cls, name, static)
@@ -86,7 +86,7 @@ class Objects:
 
     def _constant_attribute(self, holder, name):
         if holder is None or isinstance(holder, (*NUMBERS, str)):
-            self.fail()
+            self.fail(self._why_no_attribute(holder, name))
         place = self.place_of(Value(Const(holder)), name)
         if place is not None:
             return self.read_place(place)
@@ -103,8 +103,16 @@ class Objects:
             return Value(Const(types.MethodType(static, holder)))
         found = getattr(holder, name, _MISSING)
         if found is _MISSING:
-            self.fail()
+            self.fail(self._why_no_attribute(holder, name))
         return self.fixed_value("attribute", holder, name, found, name)
+
+    @staticmethod
+    def _why_no_attribute(holder, name):
+        try:
+            getattr(holder, name)
+        except AttributeError as error:
+            return str(error)
+        return f"attribute '{name}' of {type(holder).__name__}"
 
     def fixed_value(self, kind, container, key, found, name):
         """What a variable or an attribute holds, which is taken as fixed, unless it differed from call to call."""
@@ -150,21 +158,23 @@ class Objects:
             if is_number(key.type):
                 items = self.items(value)
                 if not -len(items) <= key.type.value < len(items):
-                    self.fail()
+                    self.fail(f"expected an index from {-len(items)} to {len(items) - 1}, found {key.type.value}")
                 return items[key.type.value]
-            return self.call_prelude("element", [self.list_of(self.items(value), ("items", id(node))), key])
+            return self.call_prelude("element", [self.list_of(self.items(value), ("items", id(node))), self._index_into_list(key)])
         if isinstance(value.type, Lst):
-            if isinstance(key.type, Union):
-                key = self.chosen(key, lambda side: side == INT)
-            return self.call_prelude("element", [value, key])
-        if isinstance(value.type, Const) and type(value.type.value) is dict and isinstance(key.type, Const):
-            holder, name = value.type.value, key.type.value
-            if name not in holder:
-                self.fail()
-            return self.fixed_value("item", holder, name, holder[name], str(name))
+            return self.call_prelude("element", [value, self._index_into_list(key)])
+        if isinstance(value.type, Const) and type(value.type.value) is dict:
+            return self.item_of_known_dict(value.type.value, key)
         if isinstance(value.type, Objs):
             return self.call_method(value, "__getitem__", [key], {})
         self.refuse(f"an index into {value.type} cannot be converted; index a list, a tuple, a dict or a tensor")
+
+    def _index_into_list(self, key):
+        key = self.chosen(key, lambda side: side == INT) if isinstance(key.type, Union) else key
+        is_one = isinstance(key.type, Tens) and not key.type.dims and key.type.dtype in ("u8", "i32", "i64")
+        if not is_one and not (self.numeric(key.type) and self.kind_of(key.type) is not float):
+            self.fail(f"expected an integer as an index into a list or a tuple, found {key.type}")
+        return key
 
     def _part(self, value, part):
         if isinstance(value.type, Lst):
@@ -201,6 +211,7 @@ class Objects:
                         "make it outside of the function, or in a function that sets them")
         if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
             fields = self._bound_to(cls, cls.__init__, args, named)
+            fields = {field.name: fields[field.name] for field in dataclasses.fields(cls) if field.name in fields} | fields
         else:
             fields = self._run_init(cls, args, named)
         return self.made(cls, fields)
@@ -268,11 +279,12 @@ class Objects:
         known = {name: converter.found_field(cls, name, unrooted(value.type)) for name, value in fields.items()}
         number = self.variant_of(cls)
         laid_out = converter.laid_out.get(cls, ())
-        if number == 0 or set(laid_out) != set(fields):
+        if number == 0 or list(laid_out) != list(fields):
             if set(converter.read.get(cls, ())) - set(fields):
                 extra = ", ".join(sorted(set(converter.read[cls]) - set(fields)))
                 self.refuse(f"objects of '{cls.__name__}' have fields that making one does not set: {extra}; "
                             "set all fields when the object is made")
+            converter.read[cls] = dict.fromkeys(fields, True)  # objects have their attributes in this order
             converter.changed = True
             return Value(Objs(frozenset([cls])), (self.graph.constant(0, converter.object_type),))
         ids = []

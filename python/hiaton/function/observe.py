@@ -46,15 +46,15 @@ class Observer:
             return Dct(tuple(value), tuple(self._type(one) for one in value.values()))
         if isinstance(value, enum.Enum):
             return Const(value)
+        constant = isinstance(value, (type, python_types.FunctionType, python_types.BuiltinFunctionType,
+                                      python_types.MethodType, python_types.ModuleType, type(_core.ops.relu)))
+        if constant or getattr(cls, "__hiaton_constant__", False) or isinstance(value, _core.DType):
+            return Const(value)
         if is_data_class(cls):
             if id(value) not in self.seen:
                 self.seen.add(id(value))
                 self.pending.append(value)
             return Objs(frozenset([cls]))
-        constant = isinstance(value, (type, python_types.FunctionType, python_types.BuiltinFunctionType,
-                                      python_types.MethodType, python_types.ModuleType))
-        if constant or getattr(cls, "__hiaton_constant__", False) or isinstance(value, _core.DType):
-            return Const(value)
         return Opaque(cls.__name__)
 
     def _fields_of(self, value):

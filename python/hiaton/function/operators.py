@@ -5,6 +5,7 @@ import functools
 import operator as functions
 import types
 
+from hiaton import _core
 from hiaton.function.equality import is_generated
 from hiaton.function.sums import is_number_or_tensor
 from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Dct, Lst, NeverType, Objs, Opaque, Scalar,
@@ -87,8 +88,8 @@ class Operators:
     def _folded(self, operator, left, right):
         try:
             found = fold_table()[operator](left.type.value, right.type.value)
-        except (ArithmeticError, MemoryError, TypeError, ValueError):
-            self.fail()
+        except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
+            self.fail(str(error) or type(error).__name__)
         if not isinstance(found, NUMBERS):
             self.refuse(f"'{_SIGNS[operator]}' gives {type(found).__name__}, which a graph cannot hold; "
                         "compute it outside of the function")
@@ -186,7 +187,7 @@ class Operators:
             kind = float if value.type.kind is float else int
             if operator == "Invert":
                 if kind is float:
-                    self.fail()
+                    self.fail("'~' of a float")
                 return self.scalar(int, self.op("sub", self.op("neg", self.as_kind(value, int)), self.constant(1, "i64")))
             a = self.as_kind(value, kind)
             return self.scalar(kind, a if operator == "UAdd" else self.op("neg", a))
@@ -220,6 +221,9 @@ class Operators:
             return self.tensor_binary(operator, left, right)
         if self.numeric(left.type) and self.numeric(right.type):
             return self.scalar(bool, self._compare_numbers(_COMPARE[operator], left, right))
+        fields = self.ordered_fields(f"__{_COMPARE[operator]}__", left, right)
+        if fields is not None:
+            return self.truth_value(self._order_of_tuples(operator, *fields))
         if isinstance(left.type, Objs) and all(hasattr(c, f"__{_COMPARE[operator]}__") for c in left.type.classes):
             found = self.class_attributes(left.type.classes, f"__{_COMPARE[operator]}__")
             if not any(f is getattr(object, f"__{_COMPARE[operator]}__") for f in found):
@@ -287,7 +291,7 @@ class Operators:
                 self.refuse("a tensor is compared with None; use 'is'")
             return self.tensor_binary("Eq", left, right)
         if isinstance(a, Const) and isinstance(b, Const) and all(
-                type(t.value) in (*NUMBERS, str, type(None)) or isinstance(t.value, enum.Enum) for t in (a, b)):
+                type(t.value) in (*NUMBERS, str, type(None), _core.DType) or isinstance(t.value, enum.Enum) for t in (a, b)):
             return bool(a.value == b.value)
         if self.numeric(a) and self.numeric(b):
             return self._compare_numbers("eq", left, right)
@@ -344,6 +348,8 @@ class Operators:
             return found
         if isinstance(container.type, Dct):
             return self.dict_has(container, value)
+        if isinstance(container.type, Const) and type(container.type.value) is dict:
+            return self.known_dict_has(container.type.value, value)
         if isinstance(container.type, Lst):
             return self.truth(self.call_prelude("contains", [container, value]))
         self.refuse(f"'in' {container.type} cannot be converted; look in a list, a tuple or a dict")

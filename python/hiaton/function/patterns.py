@@ -52,7 +52,7 @@ class Patterns:
             return None
         names = getattr(cls.value, "__match_args__", ())
         if node.number >= len(names):
-            self.fail()  # Python says that there are too many
+            self.fail(f"'{cls.value.__name__}' has {len(names)} attributes by their place in a pattern, found more")
         return names[node.number]
 
     def do_Import(self, node):
@@ -87,7 +87,7 @@ class Patterns:
             if not hasattr(target, "id"):
                 self.refuse("a change of an object cannot be converted; make a new one", node)
             if target.id not in self.env:
-                self.fail()
+                self.fail(f"'{target.id}' has no value here")
             for key in [k for k in self.env if k == target.id or isinstance(k, tuple) and k[0] == target.id]:
                 del self.env[key]
 

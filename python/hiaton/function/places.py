@@ -2,6 +2,7 @@
 
 import builtins
 
+from hiaton.function.arrays import tensor_of
 from hiaton.function.observe import Observer
 from hiaton.function.types import NEVER, join
 
@@ -11,7 +12,7 @@ MISSING = object()
 class Place:
     """An attribute that is set: of the argument with a number, of an object that was there before, or, where neither is given,
     of any object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`,
-    or "cell", or "list", which grows by a list of elements."""
+    or "cell", or "list", which grows by a list of elements, or "elements": those of an array, of which `name` says how a tensor is made."""
 
     def __init__(self, name, cls, number=None, holder=None, kind="attribute"):
         self.name = name
@@ -25,6 +26,8 @@ class Place:
     def read(self, values):
         """What it holds now, before a call with these arguments."""
         holder = self.holder if self.number is None else values[self.number]
+        if self.kind == "elements":
+            return tensor_of(holder, self.name)
         if self.kind == "global":
             return holder.get(self.name, MISSING)
         try:
@@ -34,7 +37,7 @@ class Place:
 
     def text(self, holder):
         """Of Python, where `holder` is the name of that."""
-        forms = {"global": f"{holder}[{self.name!r}]", "cell": f"{holder}.cell_contents"}
+        forms = {"elements": f"tensor_of({holder}, {self.name!r})", "global": f"{holder}[{self.name!r}]", "cell": f"{holder}.cell_contents"}
         return forms.get(self.kind, f"{holder}.{self.name}")
 
 
@@ -54,7 +57,7 @@ class States:
         # Objects that the graph knows: no argument with a place may be one of them.
         known = {id(container) for kind, container, *_ in converter.guards.values() if kind == "attribute"}
         self._names = {"known": known | {id(place.holder) for place in [*self.places, *self.followed]
-                                         if place.holder is not None}, "_id": builtins.id}
+                                         if place.holder is not None}, "_id": builtins.id, "tensor_of": tensor_of}
         self._names.update((f"C{number}", cls) for number, cls in self._roots.items())
         exec("\n".join([*self._text_of_read(), *self._text_of_write()]), self._names)
         self.read, self.write = self._names["read"], self._names["write"]

@@ -380,3 +380,18 @@ def inserted(items, index, value):
 def without(items, value):
     place = place_of(items, value)
     return [item for i, item in enumerate(items) if i != place]
+
+
+def length_of_range(start, stop, step):
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    if step > 0:
+        return max(0, (stop - start + step - 1) // step)
+    return max(0, (start - stop - step - 1) // -step)
+
+
+def is_in_range(number, start, stop, step):
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    is_within = start <= number < stop if step > 0 else stop < number <= start
+    return is_within and (number - start) % step == 0

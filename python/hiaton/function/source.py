@@ -145,6 +145,8 @@ def _gone(function):
 
 
 def _file_of(function):
+    # A file inside of another one, as of a program that is a zip file, is read by what has loaded it.
+    linecache.lazycache(function.__code__.co_filename, function.__globals__)
     try:
         return _file(function.__code__.co_filename)
     except (OSError, SyntaxError, ValueError):

@@ -4,6 +4,7 @@ import ast
 import inspect
 
 from hiaton.function.exits import left_early
+from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import assigned, body_of, declared_names, functions_in, needed_names, read_names
 from hiaton.function.source import tree_of
 from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, sides_of
@@ -173,7 +174,7 @@ class Statements:
         return self.result(Value(NONE) if node.value is None else self.eval(node.value))
 
     def end_Raise(self, node):
-        self.fail(f"'{_first_line(node)}'")
+        self.fail(f"'{_first_line(node)}'", not is_of_package(self.where.file))
 
     def end_Break(self, node):
         return self.loop.leave(self)
@@ -319,7 +320,7 @@ class Statements:
                 self._assign_with_star(target, stars[0], items)
                 return
             if len(items) != len(target.elts):
-                self.fail()
+                self.fail(f"expected {len(target.elts)} values to give names, found {len(items)}")
             for part, item in zip(target.elts, items):
                 self.assign(part, item)
             return
@@ -331,7 +332,7 @@ class Statements:
     def _assign_with_star(self, target, star, items):
         end = len(items) - (len(target.elts) - star - 1)
         if end < star:
-            self.fail()
+            self.fail(f"expected at least {len(target.elts) - 1} values to give names, found {len(items)}")
         for part, item in zip(target.elts[:star], items):
             self.assign(part, item)
         self.assign(target.elts[star].value, self.list_of(items[star:end], None))
@@ -341,7 +342,7 @@ class Statements:
     def do_Assert(self, node):
         condition = self.condition(node.test)
         if condition[0] is False:
-            self.fail(f"'{_first_line(node)}'")
+            self.fail(f"'{_first_line(node)}'", True)
         if condition[0] is not True:
             self.require(condition[0], f"'{_first_line(node)}'")
         self.learn(condition[1])

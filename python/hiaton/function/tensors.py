@@ -77,7 +77,7 @@ class Tensors:
     def number_constant(self, number, dtype):
         """A number of Python in an element type, which it must fit as where tensors are computed eagerly."""
         if dtype in _LEAST_AND_MOST and not _LEAST_AND_MOST[dtype][0] <= number <= _LEAST_AND_MOST[dtype][1]:
-            self.fail()
+            self.fail(f"{number} does not fit {dtype}")
         return self.constant(number, dtype)
 
     def tensor_op(self, name, args, named):
@@ -130,7 +130,7 @@ class Tensors:
 
     def _along_list(self, name, function, default, items, axis=None, **others):
         if others or axis is None and default is None:
-            self.fail()
+            self.fail(f"{name}(): expected a list of tensors and 'axis'")
         number = default if axis is None else self.fixed_integers(axis, f"{name}(): 'axis'")[0]
         return self.call_function(function(number), [items], {})
 
@@ -195,17 +195,14 @@ class Tensors:
         id_ = value.ids[0]
         return id_ if dtype == {bool: "bool", int: "i64", float: "f64"}[kind] else self.op(dtype, id_)
 
-    def _cast_to(self, dtype, args):
-        if len(args) != 1:
-            self.refuse(f"{dtype!r}(): expected one argument, found {len(args)}; join them by hia.stack before")
-        return self.converted(self.chosen(args[0]), str(dtype).split(".")[-1])
-
     def tensor_method(self, value, name, args, named):
         if name == "astype" and len(args) == 1 and isinstance(args[0].type, Const):
             return self.converted(value, str(_core.DType(args[0].type.value)).split(".")[-1])
         if name in _table() and hasattr(_core.Tensor, name):
             return self.tensor_op(name, [value, *args], named)
-        if name == "item" and not value.type.dims and value.type.dtype not in ("u8", "i32"):
+        if name == "item" and not args:
+            value = self._only_element(value)
+        if name == "item" and not args and not named and value.type.dtype not in ("u8", "i32"):
             if _is_float(value.type.dtype):
                 return self.float_out_of(value)
             return self.scalar({"bool": bool, "i64": int}[value.type.dtype], value.ids[0])
@@ -219,13 +216,21 @@ class Tensors:
             self.taken_out.add(id_)
         return self.scalar(float, id_)
 
+    def _only_element(self, value):
+        """A tensor of no axes with the element of one that has no other."""
+        if all(size == 1 for size in value.type.dims):
+            return self.tensor_value(self.op("reshape", value.ids[0])) if value.type.dims else value
+        if any(size < 0 for size in value.type.dims):
+            self.refuse(f"item() of {value.type} cannot be converted: a size is not known before the run; {_FIXED_SIZE}")
+        self.fail(f"item(): expected a tensor of one element, found {value.type}")
+
     def tensor_attribute(self, value, name):
         if name == "shape" and all(d >= 0 for d in value.type.dims):
             return self.tuple_of([Value(Const(d)) for d in value.type.dims])
         if name == "ndim":
             return Value(Const(len(value.type.dims)))
         if name == "dtype":
-            return Value(Const(_core.DType(value.type.dtype)))
+            return Value(Const(_dtype_of_tensors(value.type.dtype)))
         if name == "T":
             return self.tensor_op("permute_dims", [value], {})
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
@@ -238,14 +243,14 @@ class Tensors:
         lengths, (axis,) = self.fixed_integers(given[1], "split(): 'lengths'"), self.fixed_integers(given[2], "split(): 'axis'")
         rank = len(value.type.dims)
         if not -rank <= axis < rank:
-            self.fail()
+            self.fail(f"split(): expected an axis from {-rank} to {rank - 1}, found {axis}")
         axis %= rank
         if value.type.dims[axis] < 0:
             self.refuse(f"split() of {value.type} cannot be converted: the size of axis {axis} is not known before the run; {_FIXED_SIZE}")
         try:
             lengths = pieces.lengths_of(lengths if isinstance(given[1].type, Tup) else lengths[0], value.type.dims[axis])
-        except ValueError:
-            self.fail()
+        except ValueError as error:
+            self.fail(str(error))
         starts = itertools.accumulate(lengths, initial=0)
         return self.tuple_of([self.part_along(value, axis, slice(start, start + length)) for start, length in zip(starts, lengths)])
 
@@ -266,7 +271,7 @@ class Tensors:
                 self.refuse(f"expected a part with integer bounds that are known before the run, found {bound.type}; "
                             "take rows by a tensor of numbers, or all of them by a loop")
         if bounds[2].type == Const(0):
-            self.fail()
+            self.fail("slice step cannot be zero")
         return Value(Const(slice(*(bound.type.value for bound in bounds))))
 
     def tensor_item(self, value, keys):
@@ -274,8 +279,10 @@ class Tensors:
         keys = [self.chosen(key) for key in keys]
         constants = [key.type.value if isinstance(key.type, Const) else key for key in keys]
         used = sum(constant is not None and constant is not Ellipsis for constant in constants)
-        if used > len(value.type.dims) or constants.count(Ellipsis) > 1:
-            self.fail()
+        if used > len(value.type.dims):
+            self.fail(f"expected at most {len(value.type.dims)} indices, found {used}")
+        if constants.count(Ellipsis) > 1:
+            self.fail("expected one '...' among the indices, found more")
         axis, left = 0, len(value.type.dims) - used
         for key, constant in zip(keys, constants):
             if constant is Ellipsis:
@@ -290,7 +297,7 @@ class Tensors:
                 rows = self.converted(key, "i64").ids[0]
                 value = self.with_axis_first(value, axis, lambda x, rows=rows: self.op("gather", x, rows), lost=True)
             elif isinstance(key.type, (Tens, Scalar)) or constant is True or constant is False:
-                self.fail()
+                self.fail(_why_no_index(key.type))
             else:
                 self.refuse(f"an index of {key.type} cannot be converted; use integers, slices, '...', None, or one tensor of integers")
         return value
@@ -321,7 +328,7 @@ class Tensors:
         is_known = is_number(key.type)
         if is_known and size >= 0:
             if not -size <= key.type.value < size:
-                self.fail()
+                self.fail(f"expected an index from {-size} to {size - 1}, found {key.type.value}")
             if axis > 0:
                 return self.tensor_value(self.op("take", value.ids[0], attributes=(axis, key.type.value % size)))
         row = self.as_kind(key, int)
@@ -341,6 +348,21 @@ class Tensors:
             back = [*range(1, axis + 1), 0, *range(axis + 1, len(others) + 1)]
             made = self.op("transpose", made, attributes=back)
         return self.tensor_value(made)
+
+
+def _why_no_index(type_):
+    """Why a tensor, a number or a truth value cannot be an index of a tensor."""
+    if isinstance(type_, Tens) and type_.dtype == "bool" or type_ == Scalar(bool) or is_number(type_) and type(type_.value) is bool:
+        return f"truth values are no indices of tensors, found {type_}, and hia.where(mask, x, 0) keeps the size"
+    if isinstance(type_, Tens) and type_.dtype in ("u8", "i32", "i64"):
+        return f"expected a tensor of integers as the only index, or several tensors of one integer each, found {type_}"
+    return f"expected integers as an index, found {type_}"
+
+
+@functools.cache
+def _dtype_of_tensors(name):
+    """One object for each: types of the same constant are equal. Python gives none of those that `hia` names."""
+    return _core.DType(name)
 
 
 @functools.cache

@@ -1,0 +1,100 @@
+"""Tensors that are known before the run: of numbers, and of arrays of NumPy and other packages, which may change between calls."""
+
+import ast
+
+import numpy
+
+from hiaton import _core, tensors
+from hiaton.function.types import Const, Scalar, Tens, Tup, Value, is_number
+
+_NEVER_CHANGE = (bool, int, float, complex, str, bytes, type(None), numpy.generic, _core.Tensor, _core.DType, type)
+
+
+def is_array(value):
+    """Whether it may hold numbers that change: an array of any package."""
+    return isinstance(value, numpy.ndarray) or not isinstance(value, _NEVER_CHANGE)
+
+
+def _elements_of(value):
+    return numpy.from_dlpack(value) if hasattr(value, "__dlpack__") and not hasattr(value, "__array__") else numpy.asarray(value)
+
+
+def tensor_of(array, key):
+    """A tensor of the elements that the array has now. `key`: by which function, and the element type of the tensor."""
+    how, dtype = key
+    return _core.DType(dtype)(array) if how == "cast" else tensors.tensor(array, dtype)
+
+
+def has_elements(array, found):
+    """Whether the array has the elements of another one, numbers bit by bit."""
+    now = _elements_of(array)
+    if now.dtype != found.dtype or now.shape != found.shape:
+        return False
+    if now.dtype.kind in "biuf" and now.itemsize <= 8:
+        bits = f"u{now.itemsize}"
+        now, found = now.view(bits), found.view(bits)
+    return numpy.array_equal(now, found)
+
+
+def _shares_memory(made, array):
+    return numpy.may_share_memory(numpy.from_dlpack(made), _elements_of(array))
+
+
+class Arrays:
+    def constant_tensor(self, function, args, named):
+        """hia.zeros(3), hia.tensor(array), and what else makes tensors of what is known before the run."""
+        arrays = []
+
+        def known(value):
+            if isinstance(value.type, Tup):
+                return tuple(map(known, self.items(value)))
+            if not isinstance(value.type, Const):
+                self.ask_for_fixed()
+                self.refuse(f"hia.{function.__name__}: expected numbers that are known before the run, found {value.type}; "
+                            "make the tensor outside of the function, or write the number")
+            if is_array(value.type.value):
+                arrays.append(value.type.value)
+            return value.type.value
+        given, by_name = tuple(map(known, args)), {name: known(value) for name, value in named.items()}
+        made = self._made_now(function, given, by_name)
+        return self._tensor_of_arrays(made, arrays, function.__name__, ("tensor", str(made.dtype).split(".")[-1]),
+                                      given[:1] if function in (tensors.tensor, tensors.asarray) else ())
+
+    def cast_to(self, dtype, args):
+        """hia.f32(x) and its like."""
+        if len(args) != 1:
+            self.refuse(f"{dtype!r}(): expected one argument, found {len(args)}; join them by hia.stack before")
+        value, name = self.chosen(args[0]), str(dtype).split(".")[-1]
+        if isinstance(value.type, (Tens, Scalar)) or is_number(value.type):
+            return self.converted(value, name)
+        why = f"hia.{name}: expected a tensor, an array or a number, found {value.type}"
+        if not isinstance(value.type, Const):
+            self.fail(why)
+        array = value.type.value
+        made = self._made_now(dtype, (array,), {}, why)
+        return self._tensor_of_arrays(made, [array] if is_array(array) else [], name, ("cast", name), (array,))
+
+    def _made_now(self, function, given, named, why=None):
+        try:
+            return function(*given, **named)
+        except (TypeError, ValueError, ArithmeticError, _core.Error) as error:
+            self.fail(why or str(error).split("\n")[0])
+
+    def _tensor_of_arrays(self, made, arrays, name, key, whole):
+        """What was made of arrays, which is taken as fixed as long as their elements are the same. Where it is made of a whole one, it
+        becomes an argument of the graph if these differ from call to call."""
+        for array in arrays:
+            if _shares_memory(made, array):
+                continue
+            if not any(array is one for one in whole):
+                self.converter.guard("elements", array, None, numpy.array(_elements_of(array)))
+                continue
+            followed = self.followed.get(("elements", id(array), key))
+            if followed is not None:
+                return followed
+            self.converter.guard_cell("elements", array, key, numpy.array(_elements_of(array)), self._text_of_call(name),
+                                      self.converter.user_place)
+        return self.constant_value(made, name)
+
+    def _text_of_call(self, name):
+        return ast.unparse(self.node) if isinstance(self.node, ast.Call) else f"hia.{name}"
