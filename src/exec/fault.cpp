@@ -137,12 +137,23 @@ CallRecord record_of_call(const Graph& graph, const CallChain& chain) {
   return record;
 }
 
-/// A program that calls its own main is entered by a call that stands nowhere in the text, and hands on all
-/// arguments. Other calls of main that stand nowhere are of functions that were made for it.
+/// Whether the function stands nowhere in the text: it was made for the program, to enter it.
+bool is_made(const Graph& graph, graph::FunctionId function) {
+  return std::ranges::none_of(graph.nodes(), [function](const graph::Node& node) {
+    return node.function == function && node.span.known();
+  });
+}
+
+/// A program that calls its own main, or is trained, is entered by a call that stands nowhere in the text and
+/// hands on all arguments. Other such calls are of functions that were made for what main writes.
 bool is_entry_call(const Graph& graph, const graph::Site& site) {
   if (graph.source() == nullptr || site.caller != graph.main() || site.span.known()) return false;
-  return std::ranges::equal(site.calls, graph[graph.main()].params, {},
-                            [&](graph::NodeId call) { return graph[call].inputs[0]; });
+  const std::vector<graph::OutPort>& params = graph[graph.main()].params;
+  if (site.calls.size() < params.size()) return false;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (graph[site.calls[i]].inputs[0] != params[i]) return false;
+  }
+  return is_made(graph, graph.main());
 }
 
 /// False at the end of the chain; the call that enters the program is not in it.

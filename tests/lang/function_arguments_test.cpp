@@ -174,7 +174,7 @@ TEST(FunctionArgumentErrors, ALambdaKeepsItsNameBesideOthers) {
 
 TEST(FunctionArgumentErrors, FunctionsThatNeedEverMoreFunctions) {
   EXPECT_THAT(error_of("fn f[T](g: fn(T) -> T, x: T, n: i64) -> i64 =\n"
-                       "  if n == 0 then 0 else f(fn(p: (T, T)) -> p, (g(x), x), n - 1)\n"
+                       "  if n == 0 then 0 else f(fn(p: (T, i64)) -> p, (g(x), n), n - 1)\n"
                        "fn main(n: i64) -> i64 = f(neg, n, n)\n"),
               HasSubstr("2:25: error: this would need endlessly many functions: 'f' for T = i64, g = neg, "
                         "'f' for T = (i64, i64), g = lambda_2"));
