@@ -55,6 +55,7 @@ class Program {
   static Program from_file(const std::filesystem::path& path, const CompileOptions& options = {});
   /// `name` is what messages call the text.
   static Program from_text(std::string name, std::string text, const CompileOptions& options = {});
+  /// The sizes are those that the module was made with, whatever `options` says.
   static Program from_module(ir::Module module, const CompileOptions& options = {});
   /// A graph is run as it is; of `options` only the overflow mode counts.
   static Program from_graph(graph::Graph graph, const CompileOptions& options = {});

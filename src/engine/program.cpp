@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <mutex>
 
 #include "engine/pipeline.h"
@@ -75,17 +73,11 @@ Program::Program(std::optional<ir::Module> module, graph::Graph graph, const Com
   for (graph::NodeId id : graph_.outputs()) results_.push_back(graph_[id].type);
 }
 
-/// Sizes are those of program text.
-void require_no_sizes(const CompileOptions& options, std::string_view found) {
-  if (!options.sizes.empty())
-    throw ProgramError(fmt::format(
-        "expected values of sizes with program text, found them with a {}, which has its own", found));
-}
-
 Program Program::from_file(const std::filesystem::path& path, const CompileOptions& options) {
   const std::shared_ptr<const Source> source = read_program(path);
   if (path.extension() == ".json") {
-    require_no_sizes(options, "saved graph");
+    if (!options.sizes.empty())
+      throw ProgramError("expected values of sizes with program text, found them with a saved graph");
     return from_graph(graph::from_json(source->text(), source->name()), options);
   }
   return from_verified(lang::parse(source, {options.sizes}), options);
@@ -98,7 +90,6 @@ Program Program::from_text(std::string name, std::string text, const CompileOpti
 }
 
 Program Program::from_module(ir::Module module, const CompileOptions& options) {
-  require_no_sizes(options, "module");
   ir::verify(module);
   return from_verified(std::move(module), options);
 }

@@ -153,7 +153,7 @@ bool is_entry_call(const Graph& graph, const graph::Site& site) {
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (graph[site.calls[i]].inputs[0] != params[i]) return false;
   }
-  return is_made(graph, graph.main());
+  return !params.empty() || is_made(graph, graph.main());
 }
 
 /// False at the end of the chain; the call that enters the program is not in it.

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <thread>
 
 #include "hiaton/hiaton.h"
@@ -32,12 +33,15 @@ TEST(Program, RunsText) {
 
 TEST(Program, SizesAreThoseOfText) {
   const Program program = Program::from_text("size.hia", "size d = 3\nfn main(n: i64) -> i64 = n + d\n");
+  const std::string path = testing::TempDir() + "sizes.json";
+  std::ofstream(path) << graph::to_json(program.graph());
+  EXPECT_EQ(Program::from_file(path).run({Value(int64_t{1})}).values, std::vector<Value>{int64_t{4}});
   EXPECT_THAT(
       [&] {
-        Program::from_module(*program.module(), {.sizes = {{"d", 7}}});
+        Program::from_file(path, {.sizes = {{"d", 7}}});
       },
       testing::ThrowsMessage<ProgramError>(
-          "expected values of sizes with program text, found them with a module, which has its own"));
+          "expected values of sizes with program text, found them with a saved graph"));
 }
 
 TEST(Program, OptionsThatMakeNoSenseAreRefused) {
