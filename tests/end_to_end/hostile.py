@@ -221,7 +221,7 @@ class Numbers(HostileTest):
             for number in ("nan", "inf", "-inf", "-1"):
                 schedule = ["--schedule=step"] if option == "decay" else []
                 optimizer = ["--optimizer=sgd"] if option == "momentum" else []
-                self.fails("expected", "train", *model, *schedule, *optimizer, f"--{option}={number}")
+                self.fails("expected", "train", *model, *schedule, *optimizer, f"--{option}={number}", status=2)
         self.assertFalse((self.root / "checkpoints").exists())
 
     def test_labels(self):
