@@ -56,7 +56,7 @@ struct TypeAlias {
   bool is_broken = false;  ///< it has an error, which is reported
   bool is_being_read = false;
   std::optional<Type> known{};  ///< what it stands for, where it has no parameters and was read
-  std::string text{};  ///< the declaration in one line
+  std::string text{};           ///< the declaration in one line
 };
 
 struct GenericVariant {
