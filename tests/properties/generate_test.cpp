@@ -16,7 +16,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kGeneratedPrograms = sized_programs(1'500, 500);
+constexpr uint64_t kGeneratedPrograms = sized_programs(2'000, 700);
 constexpr int kOften = sized(15, 5);
 
 /// Counts in how many programs a feature occurs.
