@@ -171,7 +171,6 @@ class BodyChecker {
     const Operation* operation = nullptr;
     std::string text;
     std::vector<Var> captured{};
-
     // A function of which the types of its parameters are not known before it is used.
     const Expr* open = nullptr;              ///< a Lambda, a Gradient, or the Name of a generic function
     std::vector<Symbol> names{};             ///< names of the values at the beginning of `captured`

@@ -224,6 +224,14 @@ class Numbers(HostileTest):
                 self.fails("expected", "train", *model, *schedule, *optimizer, f"--{option}={number}", status=2)
         self.assertFalse((self.root / "checkpoints").exists())
 
+    def test_options(self):
+        most = 2**64 - 1
+        for option, found, expected in (("--seed", most + 1, f"a number from 0 to {most}"), ("--seed", -1, f"a number from 0 to {most}"),
+                                        ("--seed", "010", "a number without leading zeros"), ("--seed", "1.5", "a whole number"),
+                                        ("--max-frames", most + 1, f"a number from 0 to {most}"), ("--max-frames", 0, "a number above 0")):
+            self.fails(f"{option}: expected {expected}, found '{found}'", "run", "fact.hia", "--n=3", f"{option}={found}", status=2)
+        self.fails("--lr: expected a number, found 'fast'", "train", ROOT / "models/treernn.hia", "--lr=fast", status=2)
+
     def test_labels(self):
         for label in ("nan", "inf", "-1", "1e3", "0x1", "99999999999999999999"):
             path = self.root / "labels.txt"
