@@ -179,7 +179,7 @@ class BodyChecker {
 
     bool known() const { return function != nullptr || operation != nullptr || open != nullptr; }
     bool is_open() const { return open != nullptr; }
-    /// The same for the same function, apart from the values that it takes along.
+    /// A text that is equal for equal functions, whatever values they take along.
     std::string identity() const;
   };
   void bind_functions(const FunctionHead& head, std::span<const Var> captured);

@@ -216,9 +216,11 @@ void BodyChecker::add_names(std::size_t first, std::size_t last, std::vector<Sym
 }
 
 std::string BodyChecker::FunctionValue::identity() const {
-  if (function != nullptr) return fmt::format("{}", fmt::ptr(function));
-  std::string text =
-      open != nullptr ? fmt::format("{}", fmt::ptr(open)) : fmt::format("{}", fmt::ptr(operation));
+  const void* const what = function != nullptr ? static_cast<const void*>(function)
+                           : open != nullptr   ? static_cast<const void*>(open)
+                                               : operation;
+  std::string text = fmt::format("{}", what);
+  if (function != nullptr) return text;
   for (const FunctionValue& used : functions) text += fmt::format("({})", used.identity());
   return text;
 }

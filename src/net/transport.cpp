@@ -279,7 +279,7 @@ void Transport::note_failure(const Failure& failure) {
   control_all(Kind::Failure, body);
 }
 
-/// The same of a failure that this process has found, which process 0 does not know yet.
+/// Notes a failure that this process has found, and tells process 0, which tells the others.
 void Transport::fail_all(const std::string& message) {
   if (failure_) return;
   note_failure({message, false, self_ == 0});

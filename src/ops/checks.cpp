@@ -160,8 +160,7 @@ std::span<const OpDef> checks() {
       {
           .name = "range_length",
           .doc = "How many integers there are from begin up to, but not including, end. A negative begin and "
-                 "an end "
-                 "below the begin fail.",
+                 "an end below the begin fail.",
           .operands = {"begin", "end"},
           .type_rule = same_integer,
           .kernels = binary_kernels<RangeLength, uint8_t, int32_t, int64_t>(),
