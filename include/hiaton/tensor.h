@@ -52,7 +52,7 @@ class Tensor {
  public:
   Tensor() = default;
   /// All elements zero. Throws ProgramError where a dimension is negative, the rank is above kMaxRank or the
-  /// size is that of no memory, and std::bad_alloc where there is not so much of it.
+  /// bytes are too many to be counted, and std::bad_alloc where memory does not suffice.
   Tensor(DType dtype, std::span<const int64_t> dims);
   Tensor(DType dtype, std::initializer_list<int64_t> dims)
       : Tensor(dtype, std::span(dims.begin(), dims.size())) {}
