@@ -140,6 +140,25 @@ std::vector<Golden> golden_plans() {
        "fn sum(xs: List[i64]) -> i64 = match xs Nil -> 0 Cons(x, rest) -> x + sum(rest)\n"
        "fn main(xs: List[i64], n: i64) -> i64 = sum(chosen(Two(xs, xs), n)) + sum(chosen(Two(xs, Nil), 0))\n",
        {}},
+      {"numbers",
+       "fn days(month: i64, leap: i64) -> i64 =\n"
+       "  match month\n"
+       "    1 -> 31\n"
+       "    2 -> 28 + leap\n"
+       "    3 -> 31\n"
+       "    4 -> 30\n"
+       "    5 -> 31\n"
+       "    6 -> 30\n"
+       "    7 -> 31\n"
+       "    8 -> 31\n"
+       "    9 -> 30\n"
+       "    10 -> 31\n"
+       "    11 -> 30\n"
+       "    12 -> 31\n"
+       "    13 -> 365 + leap\n"
+       "    _ -> 0\n"
+       "fn main(month: i64) -> i64 = days(month, 0)\n",
+       {}},
       {"window_with_data",
        "fn sum(xs: List[i64], k: i64) -> i64 = match xs Nil -> k Cons(x, rest) -> sum(rest, k + x)\n"
        "fn main(xs: List[i64], n: i64) -> List[i64] = with ys = Nil[i64] for i in 0..n do Cons(sum(xs, i), "

@@ -149,12 +149,13 @@ struct Plan {
   std::deque<TakeList> take_lists;
   std::deque<MakeList> make_lists;
   std::deque<TensorOperation> tensor_operations;
-  std::deque<std::vector<int32_t>> jump_tables;  ///< the tables of MatchJump instructions
-  bool has_data = false;                         ///< its functions hold data values
-  bool has_tensors = false;                      ///< its functions hold tensors
-  std::vector<RegionStats> regions;              ///< what Count instructions count; firings 0
-  std::vector<bool> region_is_body;              ///< by region: it counts calls of a function
-  std::vector<SentFunction> sent;                ///< by function; empty: the plan is of one process
+  std::deque<std::vector<int32_t>> jump_tables;      ///< `jumps` of instructions
+  std::deque<std::vector<int64_t>> interval_begins;  ///< `begins` of instructions
+  bool has_data = false;                             ///< its functions hold data values
+  bool has_tensors = false;                          ///< its functions hold tensors
+  std::vector<RegionStats> regions;                  ///< what Count instructions count; firings 0
+  std::vector<bool> region_is_body;                  ///< by region: it counts calls of a function
+  std::vector<SentFunction> sent;                    ///< by function; empty: the plan is of one process
   const Instruction* entry = nullptr;       ///< where main begins; null where the plan does not hold main
   std::vector<const Instruction*> entries;  ///< by function: of its sequential form; null where it has none
   std::vector<bool> prints;                 ///< by function: it, or what it calls, may print

@@ -33,12 +33,14 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(JumpBack) /* the same, and answers polls */                                                              \
   X(BranchFalse) /* if not a: pc += jump */                                                                  \
   X(LoopTrue)    /* if a: pc += jump, and answers polls */                                                   \
-  X(Call1)       /* d... = target(a + plus[0]) */                                                            \
-  X(Call2)       /* d... = target(a, b) */                                                                   \
-  X(Call3)       /* d... = target(a, b, c) */                                                                \
-  X(Call4)       /* d... = target(a, b, c, plus[3]), nothing being added to the last */                      \
-  X(CallN)       /* d... = calls->target(calls->arguments) */                                                \
-  X(Call2Const)  /* Call2 whose argument number plus[3] is what would be added to it */                      \
+  X(NumberJump)  /* pc += jumps[a - least], for an a between least and least + count - 1, else the nearer */ \
+  X(IntervalJump) /* pc += jumps[i], for the last i of count of which begins[i] <= a */                      \
+  X(Call1)        /* d... = target(a + plus[0]) */                                                           \
+  X(Call2)        /* d... = target(a, b) */                                                                  \
+  X(Call3)        /* d... = target(a, b, c) */                                                               \
+  X(Call4)        /* d... = target(a, b, c, plus[3]), nothing being added to the last */                     \
+  X(CallN)        /* d... = calls->target(calls->arguments) */                                               \
+  X(Call2Const)   /* Call2 whose argument number plus[3] is what would be added to it */                     \
   X(Call3Const)                                                                                              \
   X(TailCall1) /* the same, returning where the caller would */                                              \
   X(TailCall2)                                                                                               \
@@ -75,7 +77,7 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Field3)                                                                                                  \
   X(VariantOf)       /* d = variant of the data value in a */                                                \
   X(RequireVariant)  /* fails unless the data value in a is of variant number */                             \
-  X(MatchJump)       /* pc += variant_jumps[the variant of the data value in a] */                           \
+  X(MatchJump)       /* pc += jumps[the variant of the data value in a] */                                   \
   X(UnlessVariant)   /* if the data value in a is not of variant number: pc += jump */                       \
   X(UnlessImmediate) /* if a is not the variant without fields whose bits are number: pc += jump */          \
   X(UnlessObject)    /* if the variant in a has no fields: pc += jump */                                     \
@@ -227,6 +229,7 @@ struct Instruction {
   union {
     uint16_t bc[2];    ///< see b() and c()
     int32_t jump = 0;  ///< in instructions, relative to this one
+    uint32_t count;    ///< of the jumps in a table
   };
   union {
     Slot constant;
@@ -237,7 +240,7 @@ struct Instruction {
     const TakeList* taken;
     const MakeList* made;
     const TensorOperation* tensor;
-    const int32_t* variant_jumps;  ///< by variant of the type that is matched
+    const int32_t* jumps;  ///< relative to this instruction: see jumps_by_table
     Kernel kernel;
     uint64_t number;
   };
@@ -245,6 +248,8 @@ struct Instruction {
   union {
     int16_t plus[4] = {};  ///< Call and TailCall: added to each argument in the instruction
     Slot other;            ///< the constant to return, where `constant` is what is compared with
+    int64_t least;
+    const int64_t* begins;
     uint16_t takes[4];  ///< Take and Make: the slots of the fields; Make: see is_in_list(); Peek: see there
   };
 
@@ -255,6 +260,12 @@ struct Instruction {
   uint16_t c() const { return bc[1]; }
 };
 static_assert(sizeof(Instruction) == 32);
+
+/// Whether it goes on where one of `jumps` says. MatchJump has one for each variant of the type that is
+/// matched.
+constexpr bool jumps_by_table(Opcode opcode) {
+  return opcode == Opcode::MatchJump || opcode == Opcode::NumberJump || opcode == Opcode::IntervalJump;
+}
 
 /// Whether a call or tail call passes what stands in its CallList.
 constexpr bool passes_list(Opcode call) {

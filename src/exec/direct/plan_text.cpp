@@ -115,7 +115,12 @@ class InstructionText {
       case Opcode::Field3:
         return peeks(Opcode::Field);
       case Opcode::MatchJump:
-        return fmt::format("{}: {}", slot(at_.a), variant_jumps());
+        return fmt::format("{}: {}", slot(at_.a),
+                           jumps([](uint32_t variant) { return std::to_string(variant); }));
+      case Opcode::NumberJump:
+        return fmt::format("{}: {}", slot(at_.a), jumps([&](uint32_t i) { return number_of_jump(i); }));
+      case Opcode::IntervalJump:
+        return fmt::format("{}: {}", slot(at_.a), jumps([&](uint32_t i) { return interval_of_jump(i); }));
       case Opcode::VariantOf:
         return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
       case Opcode::RequireVariant:
@@ -256,21 +261,31 @@ class InstructionText {
     return site.valid() ? graph_[graph_[site].callee].name : "task";
   }
 
-  /// Variants that go on at the same place stand together.
-  std::string variant_jumps() const {
-    const auto table = std::ranges::find_if(
-        plan_.jump_tables, [&](const auto& jumps) { return jumps.data() == at_.variant_jumps; });
-    std::map<int32_t, std::string> variants;
-    for (std::size_t variant = 0; variant < table->size(); ++variant) {
-      std::string& text = variants[(*table)[variant]];
-      text += fmt::format("{}{}", text.empty() ? "" : " ", variant);
+  /// What goes on at the same place stands together; `name` says which values a jump is for.
+  template <class Name>
+  std::string jumps(const Name& name) const {
+    std::map<int32_t, std::string> names;
+    for (uint32_t i = 0; i < at_.count; ++i) {
+      std::string& text = names[at_.jumps[i]];
+      text += fmt::format("{}{}", text.empty() ? "" : " ", name(i));
     }
     std::string text;
-    for (const auto& [jump, numbers] : variants) {
-      text +=
-          fmt::format("{}{} to {}", text.empty() ? "" : ", ", numbers, static_cast<int32_t>(index_) + jump);
+    for (const auto& [jump, of] : names) {
+      text += fmt::format("{}{} to {}", text.empty() ? "" : ", ", of, static_cast<int32_t>(index_) + jump);
     }
     return text;
+  }
+  /// The first and the last jump are for what is less and more, too.
+  std::string number_of_jump(uint32_t i) const {
+    const int64_t number = at_.least + static_cast<int64_t>(i);
+    if (i == 0) return fmt::format("..{}", number);
+    return i + 1 == at_.count ? fmt::format("{}..", number) : std::to_string(number);
+  }
+  std::string interval_of_jump(uint32_t i) const {
+    if (i + 1 == at_.count) return i == 0 ? "all" : fmt::format("{}..", at_.begins[i]);
+    if (i == 0) return fmt::format("..{}", at_.begins[1] - 1);
+    const int64_t last = at_.begins[i + 1] - 1;
+    return at_.begins[i] == last ? std::to_string(last) : fmt::format("{}..{}", at_.begins[i], last);
   }
 
   std::string taken() const {

@@ -136,6 +136,11 @@ class BodyEmitter {
   /// Where a match goes on with the variants that no test has named so far.
   void set_other_variants(uint32_t match, uint32_t to);
   void finish_matches();
+  void set_jumps(Instruction& instruction, std::vector<int32_t> jumps);
+
+  // Tests of one number (emit_tests.cpp)
+  /// In the code from `begin` on, which is a whole body.
+  void merge_tests(uint32_t begin);
 
   // Values and slots (emit_values.cpp)
   /// Calls `emit_it` where the statement has these slots.

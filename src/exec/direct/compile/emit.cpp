@@ -51,6 +51,7 @@ void BodyEmitter::run_task(std::size_t number) {
 
 void BodyEmitter::end_body(Plan::Body& body, const BodySlots& slots) {
   fuse_instructions(body.begin);
+  merge_tests(body.begin);
   body.slots = narrow(slots.count);
   at(body.begin).d = body.slots;
   body.end = here();

@@ -60,6 +60,12 @@ void BodyEmitter::set_other_variants(uint32_t match, uint32_t to) {
   std::ranges::find(matches_, match, &Match::jump)->others_at = to;
 }
 
+void BodyEmitter::set_jumps(Instruction& instruction, std::vector<int32_t> jumps) {
+  plan_.jump_tables.push_back(std::move(jumps));
+  instruction.jumps = plan_.jump_tables.back().data();
+  instruction.count = static_cast<uint32_t>(plan_.jump_tables.back().size());
+}
+
 void BodyEmitter::finish_matches() {
   for (const Match& match : matches_) {
     std::vector<int32_t> jumps;
@@ -67,8 +73,7 @@ void BodyEmitter::finish_matches() {
       const uint32_t to = target == Match::kNoTarget ? match.others_at : target;
       jumps.push_back(static_cast<int32_t>(to) - static_cast<int32_t>(match.jump));
     }
-    plan_.jump_tables.push_back(std::move(jumps));
-    at(match.jump).variant_jumps = plan_.jump_tables.back().data();
+    set_jumps(at(match.jump), std::move(jumps));
   }
 }
 

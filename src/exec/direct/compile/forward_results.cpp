@@ -93,10 +93,9 @@ std::vector<bool> find_targets(const Plan& plan) {
       is_target[static_cast<std::size_t>(static_cast<int64_t>(i) + jump)] = true;
     };
     if (jumps(plan.opcodes[i])) mark(plan.code[i].jump);
-    if (plan.opcodes[i] != Opcode::MatchJump) continue;
-    const auto table = std::ranges::find(plan.jump_tables, plan.code[i].variant_jumps,
-                                         [](const std::vector<int32_t>& jumps) { return jumps.data(); });
-    std::ranges::for_each(*table, mark);
+    if (jumps_by_table(plan.opcodes[i])) {
+      std::ranges::for_each(std::span(plan.code[i].jumps, plan.code[i].count), mark);
+    };
   }
   return is_target;
 }

@@ -279,6 +279,13 @@ at_JumpBack:
 at_BranchFalse:
   pc += f->slots[pc->a].boolean ? 1 : pc->jump;
   GO;
+at_NumberJump:
+  pc += pc->jumps[std::clamp(f->slots[pc->a].i64, pc->least, pc->least + (pc->count - 1)) - pc->least];
+  GO;
+at_IntervalJump:
+  pc += pc->jumps[std::upper_bound(pc->begins + 1, pc->begins + pc->count, f->slots[pc->a].i64) - pc->begins -
+                  1];
+  GO;
 at_LoopTrue:
   if (!f->slots[pc->a].boolean) NEXT;
   pc += pc->jump;
