@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <random>
+#include <set>
 
 #include "engine/all_ways.h"
 #include "sized.h"
@@ -69,6 +71,89 @@ TEST(Library, KeepsMapsBalanced) {
     }
     expect_in_all_ways(kMaps, {list_of(numbers)},
                        {list_of(keys), list_of(values), static_cast<int64_t>(expected.size()), true});
+  }
+}
+
+TEST(Library, FindsTheEndsOfMaps) {
+  const char* text =
+      "import \"std/map\"\n"
+      "fn keyed(x: i64) -> (i64, i64) = (x, x * x)\n"
+      "fn main(xs: List[i64]) -> (List[i64], Option[(i64, i64)], Option[(i64, i64)]) =\n"
+      "  let m = map_of(map(keyed, xs))\n"
+      "  (values(m), first_entry(m), last_entry(m))\n";
+  const Program program = Program::from_text("test.hia", text);
+  const ir::Module& module = *program.module();
+  const std::vector<Type>& types = module[*module.start()].results;
+  const auto pair = [&](std::string_view entry) { return parse_value(types[1], entry); };
+  expect_in_all_ways(text, {list_of({3, -2, 5, 3})},
+                     {list_of({4, 9, 25}), pair("Some((-2,4))"), pair("Some((5,25))")});
+  expect_in_all_ways(text, {list_of({})}, {list_of({}), pair("None"), pair("None")});
+}
+
+constexpr const char* kSets =
+    "import \"std/set\"\n"
+    "fn main(xs: List[i64], ys: List[i64]) -> (List[i64], List[i64], List[i64], List[i64], i64, List[bool]) "
+    "=\n"
+    "  let (a, b) = (set_of(xs), set_of(ys))\n"
+    "  (members(a), members(union(a, b)), members(intersection(a, b)), members(difference(a, b)), "
+    "set_size(b),\n"
+    "   [is_subset(a, b), is_subset(intersection(a, b), b), is_member(b, 3)])\n";
+
+TEST(Library, HasTheOperationsOfSets) {
+  std::mt19937_64 random(4);
+  for (const std::size_t count : {0, 1, 4, 20}) {
+    const std::vector<int64_t> xs = random_numbers(random, count, 12);
+    const std::vector<int64_t> ys = random_numbers(random, count + 3, 12);
+    const std::set<int64_t> a(xs.begin(), xs.end());
+    const std::set<int64_t> b(ys.begin(), ys.end());
+    std::vector<int64_t> both, either, only;
+    std::ranges::set_intersection(a, b, std::back_inserter(both));
+    std::ranges::set_union(a, b, std::back_inserter(either));
+    std::ranges::set_difference(a, b, std::back_inserter(only));
+    const Value truths = parse_value(DataTypes().list_of(DType::Bool),
+                                     fmt::format("[{},true,{}]", only.empty(), b.contains(3)));
+    expect_in_all_ways(kSets, {list_of(xs), list_of(ys)},
+                       {list_of({a.begin(), a.end()}), list_of(either), list_of(both), list_of(only),
+                        static_cast<int64_t>(b.size()), truths});
+  }
+}
+
+/// Every third number takes out the least one instead.
+constexpr const char* kHeaps =
+    "import \"std/heap\"\nimport \"std/list\"\n"
+    "fn change(h: Heap[i64, i64], step: (i64, i64)) -> Heap[i64, i64] =\n"
+    "  let (i, n) = step\n"
+    "  match take_least(h)\n"
+    "    Some((_, _, rest)) if i % 3 == 2 -> rest\n"
+    "    _ -> add_entry(h, n, n * n)\n"
+    "fn is_leftist(h: Heap[i64, i64]) -> bool =\n"
+    "  match h\n"
+    "    HeapTip -> true\n"
+    "    HeapNode(way, _, _, a, b) ->\n"
+    "      heap_way(b) <= heap_way(a) and way == heap_way(b) + 1 and is_leftist(a) and is_leftist(b)\n"
+    "fn main(xs: List[i64], ys: List[i64]) -> (List[i64], List[i64], bool) =\n"
+    "  let h = heap_join(fold(change, HeapTip[i64, i64], enumerate(xs)), heap_of(map(fn(y) -> (y, y * y), "
+    "ys)))\n"
+    "  (firsts(heap_entries(h)), seconds(heap_entries(h)), is_leftist(h))\n";
+
+TEST(Library, KeepsHeapsInOrder) {
+  std::mt19937_64 random(5);
+  for (const std::size_t count : {0, 1, 5, 30, sized(300, 60)}) {
+    const std::vector<int64_t> xs = random_numbers(random, count, 60);
+    const std::vector<int64_t> ys = random_numbers(random, count / 2, 60);
+    std::multiset<int64_t> left;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % 3 == 2 && !left.empty()) {
+        left.erase(left.begin());
+      } else {
+        left.insert(xs[i]);
+      }
+    }
+    left.insert(ys.begin(), ys.end());
+    std::vector<int64_t> squares;
+    for (int64_t number : left) squares.push_back(number * number);
+    expect_in_all_ways(kHeaps, {list_of(xs), list_of(ys)},
+                       {list_of({left.begin(), left.end()}), list_of(squares), true});
   }
 }
 
