@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <type_traits>
-#include <unordered_map>
 
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/fast_kernels.h"
@@ -74,22 +73,27 @@ class TestTree {
     while (!found.empty()) {
       const uint32_t index = found.back();
       found.pop_back();
+      if (is_test(index)) continue;
       const std::optional<Test> test = test_at(plan, index);
-      if (!test || (!tests_.empty() && test->slot != tests_.at(first).slot)) continue;
-      if (!tests_.emplace(index, *test).second) continue;
+      if (!test || test->slot != plan.code[first].a) continue;
+      if (tests_.size() <= index - first) tests_.resize(index - first + 1);
+      tests_[index - first] = test;
+      indices_.push_back(index);
       for (const uint32_t target : test->targets) {
         if (target > index) found.push_back(target);
       }
     }
   }
 
-  const std::unordered_map<uint32_t, Test>& tests() const { return tests_; }
+  /// Where the tests are.
+  const std::vector<uint32_t>& indices() const { return indices_; }
 
   /// Where the number goes on behind all tests.
   uint32_t target_of(int64_t number) const {
     uint32_t index = first_;
-    for (auto test = tests_.find(index); test != tests_.end(); test = tests_.find(index)) {
-      const uint32_t next = test->second.targets[test->second.holds(number, test->second.constant) ? 0 : 1];
+    while (is_test(index)) {
+      const Test& test = *tests_[index - first_];
+      const uint32_t next = test.targets[test.holds(number, test.constant) ? 0 : 1];
       if (next <= index) return next;
       index = next;
     }
@@ -99,9 +103,10 @@ class TestTree {
   /// The least numbers of the intervals within which all tests come out alike.
   std::vector<int64_t> begins() const {
     std::vector<int64_t> begins{std::numeric_limits<int64_t>::min()};
-    for (const auto& [index, test] : tests_) {
-      begins.push_back(test.constant);
-      if (test.constant != std::numeric_limits<int64_t>::max()) begins.push_back(test.constant + 1);
+    for (const uint32_t index : indices_) {
+      const int64_t constant = tests_[index - first_]->constant;
+      begins.push_back(constant);
+      if (constant != std::numeric_limits<int64_t>::max()) begins.push_back(constant + 1);
     }
     std::ranges::sort(begins);
     begins.erase(std::unique(begins.begin(), begins.end()), begins.end());
@@ -109,8 +114,11 @@ class TestTree {
   }
 
  private:
+  bool is_test(uint32_t index) const { return index - first_ < tests_.size() && tests_[index - first_]; }
+
   const uint32_t first_;
-  std::unordered_map<uint32_t, Test> tests_;
+  std::vector<std::optional<Test>> tests_;  ///< by index, counted from the first
+  std::vector<uint32_t> indices_;
 };
 
 }  // namespace
@@ -122,8 +130,8 @@ void BodyEmitter::merge_tests(uint32_t begin) {
   for (uint32_t first = begin; first < end; ++first) {
     if (merged[first - begin] || !test_at(plan_, first)) continue;
     const TestTree tree(plan_, first);
-    for (const auto& [index, test] : tree.tests()) merged[index - begin] = true;
-    if (tree.tests().size() < kFewestTests) continue;
+    for (const uint32_t index : tree.indices()) merged[index - begin] = true;
+    if (tree.indices().size() < kFewestTests) continue;
     uint32_t returning = first;
     const auto target_of = [&](int64_t number) {
       const uint32_t target = tree.target_of(number);
@@ -140,7 +148,7 @@ void BodyEmitter::merge_tests(uint32_t begin) {
     const std::vector<int64_t> begins = tree.begins();
     const int64_t least = begins[1] - 1;
     const uint64_t last = static_cast<uint64_t>(begins.back()) - static_cast<uint64_t>(least);
-    const bool is_dense = last < kMostEntries * tree.tests().size();
+    const bool is_dense = last < kMostEntries * tree.indices().size();
     std::vector<int32_t> jumps;
     if (is_dense) {
       for (uint64_t i = 0; i <= last; ++i) jumps.push_back(target_of(least + static_cast<int64_t>(i)));
