@@ -56,8 +56,6 @@ class BodyEmitter {
   void end_body(Plan::Body& body, const BodySlots& slots);
   /// Jumps of the body to a return become that return.
   void return_instead_of_jumping(uint32_t begin);
-  /// Instructions of the body that do the work of the one behind them too.
-  void fuse_instructions(uint32_t begin);
 
   // Statements and returns (emit_statements.cpp)
   void emit_all(const Statements& statements);

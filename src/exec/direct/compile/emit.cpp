@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/direct/compile/fuse_instructions.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"
 
@@ -50,7 +51,7 @@ void BodyEmitter::run_task(std::size_t number) {
 }
 
 void BodyEmitter::end_body(Plan::Body& body, const BodySlots& slots) {
-  fuse_instructions(body.begin);
+  fuse_instructions(plan_, body.begin);
   merge_tests(body.begin);
   body.slots = narrow(slots.count);
   at(body.begin).d = body.slots;
@@ -96,86 +97,6 @@ void BodyEmitter::return_instead_of_jumping(uint32_t begin) {
     at(i) = at(to);
     plan_.opcodes[i] = plan_.opcodes[to];
     plan_.nodes[i] = plan_.nodes[to];
-  }
-}
-
-void BodyEmitter::fuse_instructions(uint32_t begin) {
-  const auto return_in_place = [&](uint32_t i, Opcode one, Opcode last, Opcode returning) {
-    if (plan_.opcodes[i] < one || plan_.opcodes[i] > last) return;
-    const auto to = static_cast<uint32_t>(static_cast<int32_t>(i) + at(i).jump);
-    if (plan_.opcodes[to] != Opcode::ReturnConst) return;
-    const auto number = static_cast<int32_t>(at(to).constant.i64);
-    if (number != at(to).constant.i64) return;
-    at(i).jump = number;
-    const auto form = static_cast<std::size_t>(plan_.opcodes[i]) - static_cast<std::size_t>(one);
-    plan_.opcodes[i] = static_cast<Opcode>(static_cast<std::size_t>(returning) + form);
-  };
-  const auto peek_at_target = [&](uint32_t i) {
-    const Instruction& next = at(i);
-    const auto to = static_cast<uint32_t>(static_cast<int32_t>(i) + next.jump);
-    const Opcode target = plan_.opcodes[to];
-    const bool is_peek = target >= Opcode::PeekObject1 && target <= Opcode::PeekObject3;
-    const bool may_return = target >= Opcode::PeekOrReturn1 && target <= Opcode::PeekOrReturn3;
-    if ((!is_peek && !may_return) || at(to).a != next.d) return;
-    const auto form = static_cast<std::size_t>(target) -
-                      static_cast<std::size_t>(is_peek ? Opcode::PeekObject1 : Opcode::PeekOrReturn1);
-    const Opcode one = is_peek ? Opcode::NextPeekObject1 : Opcode::NextPeekOrReturn1;
-    plan_.opcodes[i] = static_cast<Opcode>(static_cast<std::size_t>(one) + form);
-  };
-  const auto is_between = [](Opcode opcode, Opcode first, Opcode last) {
-    return opcode >= first && opcode <= last;
-  };
-  const auto plus = [](Opcode one, std::size_t form) {
-    return static_cast<Opcode>(static_cast<std::size_t>(one) + form);
-  };
-  const auto form_of = [](Opcode opcode, Opcode one) {
-    return static_cast<std::size_t>(opcode) - static_cast<std::size_t>(one);
-  };
-  const auto take_and_call = [&](uint32_t i) {
-    constexpr std::size_t kCalls = 3;
-    const Opcode take = plan_.opcodes[i];
-    const Opcode call = plan_.opcodes[i + 1];
-    if (!is_between(take, Opcode::Take1, Opcode::Take4) || !is_between(call, Opcode::Call1, Opcode::Call3))
-      return;
-    plan_.opcodes[i] =
-        plus(Opcode::Take1Call1, form_of(take, Opcode::Take1) * kCalls + form_of(call, Opcode::Call1));
-  };
-  const auto make_with_hole = [&](uint32_t i) {
-    const Opcode make = plan_.opcodes[i];
-    if (!is_between(make, Opcode::Make1, Opcode::MakeConst4) || plan_.opcodes[i + 1] != Opcode::HoleOf ||
-        at(i + 1).a != at(i).d)
-      return;
-    const bool fills = plan_.opcodes[i + 2] == Opcode::FillHole && at(i + 2).b() == at(i).d;
-    plan_.opcodes[i] = plus(fills ? Opcode::MakeToHole1 : Opcode::MakeHole1, form_of(make, Opcode::Make1));
-  };
-  const auto compare_again = [&](uint32_t i) {
-    if (plan_.opcodes[i] != Opcode::UnlessLtI64_SlotSlot) return;
-    const auto to = static_cast<uint32_t>(static_cast<int32_t>(i) + at(i).jump);
-    if (plan_.opcodes[to] == Opcode::UnlessGtI64_SlotSlot && at(to).a == at(i).a && at(to).d == at(i).d)
-      plan_.opcodes[i] = Opcode::UnlessLtGtI64_SlotSlot;
-  };
-  for (uint32_t i = here() - 1; i-- > begin;) {
-    take_and_call(i);
-    make_with_hole(i);
-    compare_again(i);
-    Opcode& opcode = plan_.opcodes[i];
-    const Opcode next = plan_.opcodes[i + 1];
-    const uint16_t read = at(i).d;  // the field that is read, or the first one
-    if (opcode >= Opcode::PeekObject1 && opcode <= Opcode::PeekObject3 && next == Opcode::UnlessImmediate &&
-        at(i + 1).a == read) {
-      const auto form = static_cast<std::size_t>(opcode) - static_cast<std::size_t>(Opcode::PeekObject1);
-      opcode = static_cast<Opcode>(static_cast<std::size_t>(Opcode::PeekTest1) + form);
-    } else if (opcode == Opcode::Field && next == Opcode::PeekTest1 && at(i + 1).a == read) {
-      opcode = Opcode::FieldPeekTest;
-    } else if (opcode == Opcode::Field && next == Opcode::UnlessLtI64_SlotSlot && at(i + 1).d == read &&
-               at(i + 1).a != read) {
-      opcode = Opcode::FieldUnlessLt;
-    }
-    return_in_place(i, Opcode::PeekObject1, Opcode::PeekObject3, Opcode::PeekOrReturn1);
-    return_in_place(i, Opcode::MatchObject1, Opcode::MatchObject4, Opcode::MatchOrReturn1);
-  }
-  for (uint32_t i = begin; i < here(); ++i) {
-    if (plan_.opcodes[i] == Opcode::NextField) peek_at_target(i);
   }
 }
 
