@@ -53,7 +53,8 @@ class Vars {
 
   /// Throws ProgramError unless there is exactly one.
   operator Var() const;  // NOLINT(google-explicit-constructor): a single value is a value
-  Var operator[](std::size_t i) const { return vars_.at(i); }
+  /// Throws ProgramError where there are not so many.
+  Var operator[](std::size_t i) const;
   std::size_t size() const { return vars_.size(); }
   auto begin() const { return vars_.begin(); }
   auto end() const { return vars_.end(); }
@@ -152,7 +153,9 @@ class FunctionBuilder {
   void set_placement(SharedString placement) { placement_ = std::move(placement); }
   const SharedString& placement() const { return placement_; }
 
-  // The parts of if_else and while_loop, for callers that cannot nest C++ functions (the parser).
+  // The parts of if_else and while_loop, for callers that cannot nest C++ functions (the parser). They throw
+  // ProgramError where a block or a node is not of the function, and where a block is ended that is not the
+  // one that was begun last.
   /// Nodes go into this block until end_block.
   ir::BlockId begin_block(const std::vector<Type>& params);
   Vars block_params(ir::BlockId block);
@@ -168,18 +171,27 @@ class FunctionBuilder {
   /// Room for about this many more nodes: only saves time.
   void reserve(std::size_t nodes);
 
-  const ir::Function& function() const { return module_[function_]; }
+  /// Throws ProgramError where the module is finished: it has gone to whoever finished it.
+  const ir::Function& function() const {
+    if (function_.index() >= module_.functions.size()) refuse_finished();
+    return module_[function_];
+  }
   const ir::Module& module() const { return module_; }
 
  private:
   friend class ModuleBuilder;
   FunctionBuilder(ModuleBuilder& owner, ir::Module& module, ir::FunctionId function)
       : owner_(owner), module_(module), function_(function) {}
+  [[noreturn]] static void refuse_finished();
+  /// What is being built, to change it. Throws as function() does.
+  ir::Function& editable() { return const_cast<ir::Function&>(function()); }
   ir::Node& append(ir::NodeKind kind);
   Var add_result(ir::Node& node, const Type& type);
   Vars add_results(ir::Node& node, const std::vector<Type>& types);
   void require_own(std::span<const Var> vars) const;
   void require_own(const Vars& vars) const { require_own({vars.begin(), vars.end()}); }
+  const ir::Block& known(ir::BlockId block) const;
+  const ir::Node& known(ir::NodeId node) const;
   std::vector<Type> types_of(const Vars& vars) const;
   std::vector<Var> checked_arguments(const ir::Function& callee, const std::vector<Var>& arguments,
                                      const Dimensions& dimensions);
@@ -221,8 +233,8 @@ class ModuleBuilder {
   /// dimensions of f32 or f64.
   std::size_t add_parameter(std::string name, Type type, Span span = {},
                             std::optional<Initializer> initial = std::nullopt, std::string placement = {});
-  /// Throws ProgramError where a name is taken or is none (a keyword, or for the function a type),
-  /// where two parameters share a name, and where there is no result.
+  /// Throws ProgramError where a name is taken or is none (a keyword, or for the function a type), where two
+  /// parameters share a name, where a dimension is negative, and where there is no result.
   FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);
   /// Declares the gradient of a function, whose body a pass derives: see ir::GradientRequest. Throws
   /// ProgramError where `of` has no such gradient: ir::gradient_signature.
@@ -235,7 +247,8 @@ class ModuleBuilder {
   /// for the same name and types of parameters. `body` gets the function itself, for calls.
   FunctionRef helper(const std::string& wanted, std::vector<ir::ValueInfo> params, std::vector<Type> results,
                      const std::function<Vars(FunctionBuilder&, FunctionRef)>& body);
-  ir::Module& module() { return module_; }
+  /// The module so far. Throws ProgramError where it is finished, as all other functions do.
+  ir::Module& module();
   bool has(const std::string& function) const { return names_.contains(function); }
   /// A free name: `wish`, or where that is taken, `wish` with the first free number from 2 on.
   std::string unused_name(const std::string& wish) const;

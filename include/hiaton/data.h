@@ -140,6 +140,7 @@ class Data {
   explicit operator bool() const { return object_ != nullptr; }
   uint32_t variant() const { return variant_of(object_); }
   std::size_t field_count() const { return count_of(object_); }
+  /// Throws ProgramError where there is no such field.
   Value field(std::size_t index) const;
   /// The fields, to be iterated over while this value lives; each field is made a Value as it is read.
   DataFields fields() const;
@@ -179,6 +180,7 @@ class Data {
 
  private:
   explicit Data(DataObject* object) : object_(object) {}
+  [[noreturn]] void refuse_field(std::size_t index) const;
   static void free(DataObject* object);
   DataObject* object_ = nullptr;
 };

@@ -79,13 +79,17 @@ class Tensor {
   std::span<const int64_t> dims() const { return {object_->dims.data(), object_->rank}; }
   int64_t size() const;
   Type type() const;
+  /// The elements, in row-major order. T is their C++ type, as int64_t of i64, or std::byte. Throws
+  /// ProgramError where it is another one.
   template <class T>
   const T* data() const {
+    require_elements<T>();
     return reinterpret_cast<const T*>(object_->elements);
   }
-  /// For whoever makes the tensor, before anyone else sees it.
+  /// The same for whoever makes the tensor, before anyone else sees it.
   template <class T>
   T* mutable_data() {
+    require_elements<T>();
     return reinterpret_cast<T*>(object_->elements);
   }
   TensorObject* object() const { return object_; }
@@ -116,6 +120,13 @@ class Tensor {
 
  private:
   explicit Tensor(TensorObject* object) : object_(object) {}
+  template <class T>
+  void require_elements() const {
+    if constexpr (!std::same_as<T, std::byte>) {
+      if (object_->dtype != dtype_of<T>()) refuse_elements(dtype_of<T>());
+    }
+  }
+  [[noreturn]] void refuse_elements(DType asked) const;
   static void free(TensorObject* object);
   TensorObject* object_ = nullptr;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -30,6 +31,19 @@ constexpr bool is_number(DType dtype) {
 /// "bool", "u8", "i32", "i64", "f32", "f64".
 std::string_view name_of(DType dtype);
 std::optional<DType> dtype_from_name(std::string_view name);
+
+/// The element type whose elements have this C++ type: DType::I64 of int64_t.
+template <class T>
+requires(std::same_as<T, bool> || std::same_as<T, uint8_t> || std::same_as<T, int32_t> ||
+         std::same_as<T, int64_t> || std::same_as<T, float> || std::same_as<T, double>) constexpr DType
+    dtype_of() {
+  if constexpr (std::same_as<T, bool>) return DType::Bool;
+  if constexpr (std::same_as<T, uint8_t>) return DType::U8;
+  if constexpr (std::same_as<T, int32_t>) return DType::I32;
+  if constexpr (std::same_as<T, int64_t>) return DType::I64;
+  if constexpr (std::same_as<T, float>) return DType::F32;
+  if constexpr (std::same_as<T, double>) return DType::F64;
+}
 
 /// One dimension of a tensor: a size, or a symbol that stands for one size throughout a function's type.
 struct Dim {
@@ -116,7 +130,7 @@ Type join(const Type& a, const Type& b);
 /// Whether all dimensions are known. True for scalars and data.
 bool is_fixed(const Type& type);
 
-/// A tensor type with fixed dimensions.
+/// A tensor type with fixed dimensions. Throws ProgramError where one is negative.
 Type tensor_type(DType dtype, const std::vector<int64_t>& dims);
 
 /// A named part of a variant.
@@ -157,7 +171,8 @@ bool is_string(const Type& type);
 /// Whether values of the type are numbers, strings, or tuples of such ones.
 bool is_ordered(const Type& type);
 
-/// The type of a field, as a type that owns what it refers to. `data` is a data type.
+/// The type of a field, as a type that owns what it refers to. Throws ProgramError where `data` is no data
+/// type with such a field.
 Type field_type(const Type& data, std::size_t variant, std::size_t field);
 
 /// Whether values of the type hold floats: float scalars, float tensors, and data types with such fields,
@@ -174,8 +189,13 @@ class DataTypes {
   /// Throws ProgramError where the name is taken, or longer than any that a program needs. So do the
   /// functions that make a type.
   Type declare(std::string name);
-  /// Gives a declared type its variants. The types of fields may be types of this collection.
+  /// Gives a declared type its variants. The types of fields may be types of this collection. Throws
+  /// ProgramError where the type was not declared here, or has variants already, and where there is no
+  /// variant or a name stands twice.
   void define(const Type& type, std::vector<Variant> variants);
+  /// Gives it other variants, as they become known one by one: nothing may have used the ones before. Throws
+  /// ProgramError where the type was not declared here.
+  void redefine(const Type& type, std::vector<Variant> variants);
   /// The built-in list of `element`: variants Nil() and Cons(head: element, tail: List[element]). The same
   /// type for the same element.
   Type list_of(const Type& element);
@@ -194,6 +214,7 @@ class DataTypes {
 
  private:
   struct Arena;
+  DataType& declared_as(const Type& type);
   std::shared_ptr<Arena> arena_;
 };
 

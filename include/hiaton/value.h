@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "hiaton/data.h"
 #include "hiaton/tensor.h"
@@ -42,32 +45,32 @@ template <class T>
 struct ScalarTraits;
 template <>
 struct ScalarTraits<bool> {
-  static constexpr DType dtype = DType::Bool;
+  static constexpr DType dtype = dtype_of<bool>();
   static constexpr bool Slot::*member = &Slot::boolean;
 };
 template <>
 struct ScalarTraits<uint8_t> {
-  static constexpr DType dtype = DType::U8;
+  static constexpr DType dtype = dtype_of<uint8_t>();
   static constexpr uint8_t Slot::*member = &Slot::u8;
 };
 template <>
 struct ScalarTraits<int32_t> {
-  static constexpr DType dtype = DType::I32;
+  static constexpr DType dtype = dtype_of<int32_t>();
   static constexpr int32_t Slot::*member = &Slot::i32;
 };
 template <>
 struct ScalarTraits<int64_t> {
-  static constexpr DType dtype = DType::I64;
+  static constexpr DType dtype = dtype_of<int64_t>();
   static constexpr int64_t Slot::*member = &Slot::i64;
 };
 template <>
 struct ScalarTraits<float> {
-  static constexpr DType dtype = DType::F32;
+  static constexpr DType dtype = dtype_of<float>();
   static constexpr float Slot::*member = &Slot::f32;
 };
 template <>
 struct ScalarTraits<double> {
-  static constexpr DType dtype = DType::F64;
+  static constexpr DType dtype = dtype_of<double>();
   static constexpr double Slot::*member = &Slot::f64;
 };
 
@@ -262,8 +265,15 @@ inline DataFields Data::fields() const {
   return DataFields(object_);
 }
 inline Value Data::field(std::size_t index) const {
+  if (index >= field_count()) refuse_field(index);
   return fields()[index];
 }
+
+/// The list of these values, as programs write it with brackets.
+Data make_list(std::span<const Value> elements);
+Data make_list(std::initializer_list<Value> elements);
+/// The elements of a list. Throws ProgramError where the value is none.
+std::vector<Value> list_elements(const Value& list);
 
 /// One element of a tensor, in row-major order.
 Value element_of(const Tensor& tensor, int64_t index);

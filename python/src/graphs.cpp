@@ -110,7 +110,7 @@ class GraphBuilder {
   void set_source(const std::string& name, const std::string& text) {
     builder_.module().source = std::make_shared<const hiaton::Source>(name, text);
   }
-  GraphType declare_data(const std::string& name) { return {builder_.module().data_types.declare(name)}; }
+  GraphType declare_data(const std::string& name) { return {types_.declare(name)}; }
   void define_data(
       const GraphType& type,
       const std::vector<std::pair<std::string, std::vector<std::pair<std::string, GraphType>>>>& variants) {
@@ -119,9 +119,9 @@ class GraphBuilder {
       Variant& variant = made.emplace_back(Variant{name, {}});
       for (const auto& [field, of] : fields) variant.fields.push_back({field, of.type});
     }
-    builder_.module().data_types.define(type.type, std::move(made));
+    types_.define(type.type, std::move(made));
   }
-  GraphType list_of(const GraphType& element) { return {builder_.module().data_types.list_of(element.type)}; }
+  GraphType list_of(const GraphType& element) { return {types_.list_of(element.type)}; }
   std::size_t add_parameter(const std::string& name, const GraphType& type) {
     return builder_.add_parameter(name, type.type);
   }
@@ -164,13 +164,12 @@ class GraphBuilder {
     CompileOptions options;
     options.simplify.cse = merging;
     options.simplify.overflow = OverflowMode::Trap;
-    ir::Module module = builder_.finish();
-    builder_.module().data_types = module.data_types;  // plans still ask for them
-    return std::make_shared<Source>(std::move(module), options);
+    return std::make_shared<Source>(builder_.finish(), options);
   }
 
  private:
   ModuleBuilder builder_;
+  DataTypes types_ = builder_.module().data_types;  ///< those of the module: plans ask for them after finish
 };
 
 /// How a function of the catalogue is called from Python, for the converter.

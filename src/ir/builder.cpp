@@ -44,6 +44,29 @@ Vars::operator Var() const {
   return vars_[0];
 }
 
+Var Vars::operator[](std::size_t i) const {
+  if (i >= size()) throw ProgramError(fmt::format("expected an index below {} values, found {}", size(), i));
+  return vars_[i];
+}
+
+void FunctionBuilder::refuse_finished() {
+  throw ProgramError("the module is finished: its functions and their values cannot be used any more");
+}
+
+const ir::Block& FunctionBuilder::known(ir::BlockId block) const {
+  const ir::Function& f = function();
+  if (block.index() >= f.blocks.size())
+    throw ProgramError(fmt::format("function '{}': expected a block that was begun, found another", f.name));
+  return f[block];
+}
+
+const ir::Node& FunctionBuilder::known(ir::NodeId node) const {
+  const ir::Function& f = function();
+  if (node.index() >= f.nodes.size())
+    throw ProgramError(fmt::format("function '{}': expected a node that was made, found another", f.name));
+  return f[node];
+}
+
 Var FunctionBuilder::param(std::size_t index) const {
   const ir::Function& f = function();
   const ir::ValueIds& params = f[f.body].params;
@@ -55,14 +78,14 @@ Var FunctionBuilder::param(std::size_t index) const {
 }
 
 ir::Node& FunctionBuilder::append(ir::NodeKind kind) {
-  ir::Function& f = module_[function_];
+  ir::Function& f = editable();
   if (open_blocks_.empty()) throw ProgramError(fmt::format("function '{}' is finished", f.name));
   f[open_blocks_.back()].nodes.emplace_back(f.nodes.size());
   return f.nodes.emplace_back(ir::Node{.kind = kind, .span = span_, .placement = placement_});
 }
 
 Var FunctionBuilder::add_result(ir::Node& node, const Type& type) {
-  ir::Function& f = module_[function_];
+  ir::Function& f = editable();
   const ir::ValueId id(f.values.size());
   f.values.push_back({type, ""});
   node.results.push_back(id);
@@ -78,7 +101,7 @@ Vars FunctionBuilder::add_results(ir::Node& node, const std::vector<Type>& types
 }
 
 void FunctionBuilder::reserve(std::size_t nodes) {
-  ir::Function& f = module_[function_];
+  ir::Function& f = editable();
   f.nodes.reserve(f.nodes.size() + nodes);
   f.values.reserve(f.values.size() + nodes + nodes / 4);  // calls and loops may have several
 }
@@ -93,7 +116,7 @@ void FunctionBuilder::attempt(const std::function<void()>& body) {
   const std::size_t values = function().values.size();
   const std::size_t in_block = open.empty() ? 0 : function()[open.back()].nodes.size();
   const auto forget = [&] {
-    ir::Function& f = module_[function_];
+    ir::Function& f = editable();
     f.nodes.resize(nodes);
     f.blocks.resize(blocks);
     f.values.resize(values);
@@ -257,8 +280,14 @@ Var FunctionBuilder::field(Var data, std::size_t variant, std::size_t field) {
 
 Vars FunctionBuilder::resume(ir::NodeId call, uint32_t phase, const std::vector<Var>& arguments) {
   require_own(arguments);
+  if (known(call).kind != ir::NodeKind::Call) {
+    throw ProgramError(
+        fmt::format("function '{}': expected a call to resume, found another node", function().name));
+  }
   const ir::FunctionId callee = function()[call].callee;
   const ir::Function& target = module_[callee];
+  if (phase >= target.phases.size() && !target.phases.empty())
+    throw ProgramError(fmt::format("'{}' has {} phases, found {}", target.name, target.phases.size(), phase));
   const Range results = target.results_of(phase);
   ir::Node& node = append(ir::NodeKind::Resume);
   node.callee = callee;
@@ -299,7 +328,7 @@ Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments
 }
 
 ir::BlockId FunctionBuilder::begin_block(const std::vector<Type>& params) {
-  ir::Function& f = module_[function_];
+  ir::Function& f = editable();
   const ir::BlockId id(f.blocks.size());
   ir::Block block;
   for (const Type& type : params) {
@@ -313,13 +342,17 @@ ir::BlockId FunctionBuilder::begin_block(const std::vector<Type>& params) {
 
 Vars FunctionBuilder::block_params(ir::BlockId block) {
   std::vector<Var> params;
-  for (ir::ValueId id : function()[block].params) params.emplace_back(this, id);
+  for (ir::ValueId id : known(block).params) params.emplace_back(this, id);
   return Vars(std::move(params));
 }
 
 void FunctionBuilder::end_block(ir::BlockId block, const Vars& results) {
   require_own(results);
-  for (Var result : results) module_[function_][block].results.push_back(result.id());
+  if (open_blocks_.empty() || open_blocks_.back() != block) {
+    throw ProgramError(fmt::format(
+        "function '{}': expected to end the block that was begun last, found another", function().name));
+  }
+  for (Var result : results) editable()[block].results.push_back(result.id());
   open_blocks_.pop_back();
   while (!measures_.empty() && measures_.back().depth > open_blocks_.size()) measures_.pop_back();
 }
@@ -330,8 +363,8 @@ Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId oth
   const ir::Function& f = function();
   std::vector<Type> types;
   std::vector<Type> other_types;
-  for (ir::ValueId id : f[then].results) types.push_back(f[id].type);
-  for (ir::ValueId id : f[otherwise].results) other_types.push_back(f[id].type);
+  for (ir::ValueId id : known(then).results) types.push_back(f[id].type);
+  for (ir::ValueId id : known(otherwise).results) other_types.push_back(f[id].type);
   const auto alike = [](const Type& a, const Type& b) { return compatible(without_sizes(a), b); };
   if (!std::equal(types.begin(), types.end(), other_types.begin(), other_types.end(), alike)) {
     require_types(types, other_types, "the branches of 'if' differ in type");
@@ -345,10 +378,16 @@ Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId oth
 
 Vars FunctionBuilder::finish_if_again(ir::NodeId first, ir::BlockId then, ir::BlockId otherwise) {
   const ir::Function& f = function();
-  std::vector<Type> types;
-  for (std::size_t i = 0; i < f[then].results.size(); ++i) {
-    types.push_back(join(f[f[then].results[i]].type, f[f[otherwise].results[i]].type));
+  const ir::ValueIds& results = known(then).results;
+  const ir::ValueIds& others = known(otherwise).results;
+  known(first);
+  if (results.size() != others.size()) {
+    throw ProgramError(fmt::format("function '{}': the branches of 'if' have {} and {} results", f.name,
+                                   results.size(), others.size()));
   }
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    types.push_back(join(f[results[i]].type, f[others[i]].type));
   ir::Node& node = append(ir::NodeKind::If);
   node.of = first;
   node.blocks = {then, otherwise};
@@ -361,9 +400,9 @@ Vars FunctionBuilder::finish_while(const Vars& initial, ir::BlockId condition, i
   std::vector<Type> state;
   std::vector<Type> next;
   std::vector<Type> test;
-  for (ir::ValueId id : f[body].params) state.push_back(f[id].type);
-  for (ir::ValueId id : f[body].results) next.push_back(f[id].type);
-  for (ir::ValueId id : f[condition].results) test.push_back(f[id].type);
+  for (ir::ValueId id : known(body).params) state.push_back(f[id].type);
+  for (ir::ValueId id : known(body).results) next.push_back(f[id].type);
+  for (ir::ValueId id : known(condition).results) test.push_back(f[id].type);
   require_types({DType::Bool}, test, "condition of 'while'");
   require_types(state, types_of(initial), "first state of a loop");
   require_types(state, next, "next state of a loop");
@@ -446,7 +485,7 @@ Var FunctionBuilder::cast(Var value, DType to) {
 
 Var FunctionBuilder::named(Var value, SharedString name) {
   require_own(Vars(value));
-  module_[function_][value.id()].name = std::move(name);
+  editable()[value.id()].name = std::move(name);
   return value;
 }
 

@@ -11,6 +11,15 @@
 namespace hiaton {
 namespace {
 
+/// Sizes are 0 or more; -1 stands for one that only the run knows, and has a symbol.
+void require_sizes(const std::string& function, const Type& type) {
+  for (const Dim& dim : type.shape) {
+    if (dim.size >= 0 || (dim.size == -1 && !dim.symbol.empty())) continue;
+    throw ProgramError(fmt::format(
+        "function '{}': expected dimensions of 0 or more, or -1 and a symbol, found {}", function, dim.size));
+  }
+}
+
 void require_names(const std::string& function, const std::vector<ir::ValueInfo>& params) {
   if (!ir::is_function_name(function)) {
     throw ProgramError(fmt::format("expected a name for a function, found '{}'", function));
@@ -53,7 +62,7 @@ std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span,
   if (!initial) initial = default_initializer(type.shape.size());
   if (!parameter_names_.insert(name).second)
     throw ProgramError(fmt::format("parameter '{}' is declared twice", name));
-  module_.parameters.push_back({std::move(name), std::move(type), span, *initial, std::move(placement)});
+  module().parameters.push_back({std::move(name), std::move(type), span, *initial, std::move(placement)});
   return module_.parameters.size() - 1;
 }
 
@@ -61,6 +70,8 @@ FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> 
                                    std::vector<Type> results) {
   require_names(name, params);
   if (results.empty()) throw ProgramError(fmt::format("function '{}': expected at least one result", name));
+  for (const ir::ValueInfo& param : params) require_sizes(name, param.type);
+  for (const Type& result : results) require_sizes(name, result);
   if (!names_.insert(name).second) {
     throw ProgramError(fmt::format("function '{}' is declared twice", name));
   }
@@ -68,7 +79,7 @@ FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> 
   function.name = std::move(name);
   function.params = std::move(params);
   function.results = std::move(results);
-  const FunctionRef ref{ir::FunctionId(module_.functions.size())};
+  const FunctionRef ref{ir::FunctionId(module().functions.size())};
   module_.functions.push_back(std::move(function));
   return ref;
 }
@@ -96,8 +107,13 @@ void ModuleBuilder::redefine(FunctionRef ref, const std::function<Vars(FunctionB
   build(ref, body);
 }
 
+ir::Module& ModuleBuilder::module() {
+  if (is_finished_) throw ProgramError("the module is finished");
+  return module_;
+}
+
 ir::Function& ModuleBuilder::declared(FunctionRef ref) {
-  if (ref.id.index() >= module_.functions.size()) throw ProgramError("expected a function that is declared");
+  if (ref.id.index() >= module().functions.size()) throw ProgramError("expected a function that is declared");
   return module_[ref.id];
 }
 
@@ -146,8 +162,7 @@ std::string ModuleBuilder::unused_name(const std::string& wish) const {
 }
 
 ir::Module ModuleBuilder::finish() {
-  if (is_finished_) throw ProgramError("the module is finished");
-  for (std::size_t i = 0; i < module_.functions.size(); ++i) {
+  for (std::size_t i = 0; i < module().functions.size(); ++i) {
     const ir::Function& function = module_.functions[i];
     if (!function.body.valid() && module_.gradient_request(ir::FunctionId(i)) == nullptr)
       throw ProgramError(fmt::format("function '{}' is declared but not defined", function.name));

@@ -73,7 +73,7 @@ void Declarations::define_type(const Type& type, std::vector<std::pair<Symbol, V
     }
     all.push_back(std::move(variants[i].second));
   }
-  types_.define(type, std::move(all));
+  types_.redefine(type, std::move(all));  // names that stand twice are reported with their places
 }
 
 GenericType* Declarations::declare_generic_type(GenericType type) {

@@ -126,7 +126,7 @@ class Declarations {
   };
   Instance instance(const GenericType& generic, const std::vector<Type>& arguments);
   void define_instance(const Type& type, std::vector<Variant> variants) {
-    types_.define(type, std::move(variants));
+    types_.redefine(type, std::move(variants));
   }
   // Other names for types.
   /// nullptr where the name is taken, which is reported.

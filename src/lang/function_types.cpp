@@ -62,7 +62,7 @@ std::size_t FunctionTypes::variant(FunctionType& type, const FunctionType::Targe
   Variant& made = variants.emplace_back(Variant{"fn " + name, {}});
   for (std::size_t i = 0; i < target.captured.size(); ++i)
     made.fields.push_back({fmt::format("captured{}", i + 1), target.captured[i]});
-  types_.define(type.type, std::move(variants));
+  types_.redefine(type.type, std::move(variants));
   type.targets.push_back(target);
   return type.targets.size() - 1;
 }
@@ -72,7 +72,7 @@ void FunctionTypes::finish() {
     std::vector<Variant> variants = type.type.data->variants;
     if (variants.empty()) variants.push_back({"fn none", {}});
     for (Variant& variant : variants) variant.name = free_variant("Fn_" + variant.name.substr(3));
-    types_.define(type.type, std::move(variants));
+    types_.redefine(type.type, std::move(variants));
   }
 }
 

@@ -106,7 +106,7 @@ std::size_t SuspendedTypes::variant_of(Suspension& suspension, FunctionRef calle
     made.fields.push_back({fmt::format("captured{}", i + 1), arguments[i].type()});
   // The memory that holds the value later.
   if (arguments.empty()) made.fields.push_back({"nothing", DType::Bool});
-  builder_.module().data_types.define(suspension.type, std::move(variants));
+  builder_.module().data_types.redefine(suspension.type, std::move(variants));
   suspension.callees.push_back(callee);
   suspension.arguments.push_back(arguments.size());
   return suspension.callees.size() - 1;

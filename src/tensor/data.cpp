@@ -1,5 +1,7 @@
 #include "hiaton/data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -143,6 +145,11 @@ Data::Data(uint32_t variant, std::span<const Value> fields) {
 Data::Data(uint32_t variant, std::initializer_list<Value> fields)
     : Data(variant, std::span<const Value>(fields.begin(), fields.size())) {}
 
+void Data::refuse_field(std::size_t index) const {
+  throw ProgramError(
+      fmt::format("expected a field below {} of a data value, found {}", field_count(), index));
+}
+
 /// Takes no memory: values that nobody refers to any more hang together by their headers.
 void Data::free(DataObject* object) {
   DeadValues dead;
@@ -190,6 +197,33 @@ void Data::free(DataObject* object) {
     }
   }
   return true;
+}
+
+Data make_list(std::span<const Value> elements) {
+  Data list(0, {});
+  for (std::size_t i = elements.size(); i-- > 0;) {
+    std::array<Value, 2> cell{elements[i], Value(std::move(list))};
+    list = Data::take(1, cell);
+  }
+  return list;
+}
+
+Data make_list(std::initializer_list<Value> elements) {
+  return make_list(std::span(elements.begin(), elements.size()));
+}
+
+std::vector<Value> list_elements(const Value& list) {
+  std::vector<Value> elements;
+  Data rest = list.data();
+  while (rest.variant() == 1 && rest.field_count() == 2) {
+    elements.push_back(rest.field(0));
+    rest = rest.field(1).data();
+  }
+  if (rest.variant() != 0 || rest.field_count() != 0) {
+    throw ProgramError(fmt::format("expected a list, found a data value of variant {} with {} fields",
+                                   rest.variant(), rest.field_count()));
+  }
+  return elements;
 }
 
 std::size_t content_bytes(const TensorObject* tensor) {

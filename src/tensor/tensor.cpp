@@ -114,6 +114,11 @@ std::size_t counted_bytes(const TensorObject& object) {
   return heap_bytes(object_bytes(object));
 }
 
+void Tensor::refuse_elements(DType asked) const {
+  throw ProgramError(
+      fmt::format("expected a tensor of {}, found one of {}", name_of(asked), name_of(dtype())));
+}
+
 void Tensor::free(TensorObject* object) {
   const std::size_t bytes = object_bytes(*object);
   object->~TensorObject();

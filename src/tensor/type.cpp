@@ -16,6 +16,25 @@ namespace {
 constexpr std::string_view kDTypeNames[] = {"bool", "i32", "i64", "f32", "f64", "u8"};
 constexpr std::string_view kStringName = "str";
 
+void require_variants(const std::string& type, const std::vector<Variant>& variants) {
+  if (variants.empty())
+    throw ProgramError(fmt::format("data type '{}': expected variants, found none", type));
+  std::set<std::string_view> names;
+  for (const Variant& variant : variants) {
+    if (!names.insert(variant.name).second) {
+      throw ProgramError(
+          fmt::format("data type '{}': expected the variant '{}' once, found it twice", type, variant.name));
+    }
+    std::set<std::string_view> fields;
+    for (const Field& field : variant.fields) {
+      if (!fields.insert(field.name).second) {
+        throw ProgramError(fmt::format("variant '{}': expected the field '{}' once, found it twice",
+                                       variant.name, field.name));
+      }
+    }
+  }
+}
+
 /// A reference that does not own: between the types of one collection.
 std::shared_ptr<const DataType> unowned(const DataType* type) {
   return {std::shared_ptr<const void>(), type};
@@ -74,7 +93,10 @@ bool is_fixed(const Type& type) {
 
 Type tensor_type(DType dtype, const std::vector<int64_t>& dims) {
   std::vector<Dim> shape;
-  for (int64_t dim : dims) shape.push_back({.size = dim, .symbol = ""});
+  for (int64_t dim : dims) {
+    if (dim < 0) throw ProgramError(fmt::format("expected dimensions of 0 or more, found {}", dim));
+    shape.push_back({.size = dim, .symbol = ""});
+  }
   return Type(dtype, std::move(shape));
 }
 
@@ -120,6 +142,12 @@ bool is_ordered(const Type& type) {
 }
 
 Type field_type(const Type& data, std::size_t variant, std::size_t field) {
+  const bool is_there = data.is_data() && variant < data.data->variants.size() &&
+                        field < data.data->variants[variant].fields.size();
+  if (!is_there) {
+    throw ProgramError(fmt::format("expected a data type with a field {} of variant {}, found {}", field,
+                                   variant, to_string(data)));
+  }
   Type type = data.data->variants[variant].fields[field].type;
   if (type.is_data()) type.data = std::shared_ptr<const DataType>(data.data, type.data.get());
   return type;
@@ -178,12 +206,28 @@ Type DataTypes::declare(std::string name) {
 
 void DataTypes::define(const Type& type, std::vector<Variant> variants) {
   const std::lock_guard lock(arena_->mutex);
+  const DataType& declared = declared_as(type);
+  if (!declared.variants.empty())
+    throw ProgramError(fmt::format("data type '{}' is defined twice", declared.name));
+  require_variants(declared.name, variants);
+  redefine(type, std::move(variants));
+}
+
+void DataTypes::redefine(const Type& type, std::vector<Variant> variants) {
+  const std::lock_guard lock(arena_->mutex);
   for (Variant& variant : variants) {
     for (Field& field : variant.fields) {
       if (field.type.is_data()) field.type.data = unowned(field.type.data.get());
     }
   }
-  arena_->by_name.at(type.data->name)->variants = std::move(variants);
+  declared_as(type).variants = std::move(variants);
+}
+
+DataType& DataTypes::declared_as(const Type& type) {
+  const auto found = type.is_data() ? arena_->by_name.find(type.data->name) : arena_->by_name.end();
+  if (found == arena_->by_name.end())
+    throw ProgramError("expected a data type that was declared here, found " + to_string(type));
+  return *found->second;
 }
 
 Type DataTypes::list_of(const Type& element) {

@@ -366,6 +366,8 @@ void Value::refuse_nothing() {
 
 void write_text(const Value& value, const Type& type, const std::function<void(std::string_view)>& write) {
   if (!value.is_data()) return write(to_string(value));
+  if (const std::optional<std::string> found = misfit(value, type))
+    throw ProgramError(fmt::format("expected a value of type {}, found {}", to_string(type), *found));
   write_data(value, type, write);
 }
 

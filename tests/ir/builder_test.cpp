@@ -229,12 +229,6 @@ TEST(Builder, ManyParametersAreDeclaredInLinearTime) {
 
 // Mistakes.
 
-std::string error_in(const std::function<Vars(FunctionBuilder&)>& body) {
-  return error_of([&] {
-    module_of({{DType::I64, "n"}, {DType::F64, "x"}, {DType::Bool, "c"}}, {DType::I64}, body);
-  });
-}
-
 TEST(BuilderErrors, OperandTypes) {
   EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return f.param(0) + f.param(1); }),
             "[+] expected numbers of one type, found i64 and f64");

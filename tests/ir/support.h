@@ -33,4 +33,11 @@ inline std::string error_of(const std::function<void()>& action) {
   return "";
 }
 
+/// What a builder says of a function of a number, a float and a truth value whose body this is.
+inline std::string error_in(const std::function<Vars(FunctionBuilder&)>& body) {
+  return error_of([&] {
+    module_of({{DType::I64, "n"}, {DType::F64, "x"}, {DType::Bool, "c"}}, {DType::I64}, body);
+  });
+}
+
 }  // namespace hiaton

@@ -1,6 +1,8 @@
 // Types with symbols and data types; values of any type as text.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "hiaton/error.h"
 #include "hiaton/initializer.h"
 #include "hiaton/value.h"
@@ -244,6 +246,98 @@ TEST(Shapes, AreUsedAsVectors) {
   shape.erase(shape.begin());
   EXPECT_EQ(shape, Shape());
   EXPECT_TRUE(Type(DType::F32, shape).is_scalar());
+}
+
+/// What is thrown, or "".
+std::string refusal_of(const std::function<void()>& act) {
+  try {
+    act();
+    return "";
+  } catch (const ProgramError& error) {
+    return error.what();
+  }
+}
+
+TEST(DataTypes, AreDefinedOnceWithNamesThatDiffer) {
+  DataTypes types;
+  const Type tree = types.declare("Tree");
+  const auto define = [&](std::vector<Variant> variants) {
+    return refusal_of([&] { types.define(tree, std::move(variants)); });
+  };
+  EXPECT_EQ(define({}), "data type 'Tree': expected variants, found none");
+  EXPECT_EQ(define({{"Leaf", {}}, {"Leaf", {}}}),
+            "data type 'Tree': expected the variant 'Leaf' once, found it twice");
+  EXPECT_EQ(define({{"Leaf", {{"x", DType::I64}, {"x", DType::F64}}}}),
+            "variant 'Leaf': expected the field 'x' once, found it twice");
+  EXPECT_EQ(define({{"Leaf", {}}}), "");
+  EXPECT_EQ(define({{"Node", {}}}), "data type 'Tree' is defined twice");
+  EXPECT_EQ(tree.data->variants[0].name, "Leaf");
+  EXPECT_EQ(refusal_of([&] {
+              types.define(DType::I64, {{"Leaf", {}}});
+            }),
+            "expected a data type that was declared here, found i64");
+  DataTypes others;
+  EXPECT_EQ(refusal_of([&] {
+              others.define(tree, {{"Leaf", {}}});
+            }),
+            "expected a data type that was declared here, found Tree");
+}
+
+TEST(DataTypes, HaveNoOtherFields) {
+  DataTypes types;
+  const Type list = types.list_of(DType::I64);
+  EXPECT_EQ(field_type(list, 1, 0), Type(DType::I64));
+  EXPECT_EQ(refusal_of([&] { field_type(list, 1, 2); }),
+            "expected a data type with a field 2 of variant 1, found List[i64]");
+  EXPECT_EQ(refusal_of([&] { field_type(list, 2, 0); }),
+            "expected a data type with a field 0 of variant 2, found List[i64]");
+  EXPECT_EQ(refusal_of([] { field_type(DType::I64, 0, 0); }),
+            "expected a data type with a field 0 of variant 0, found i64");
+}
+
+TEST(Types, HaveNoNegativeSizes) {
+  EXPECT_EQ(refusal_of([] {
+              tensor_type(DType::F32, {2, -7});
+            }),
+            "expected dimensions of 0 or more, found -7");
+}
+
+TEST(Values, AreShownAsTheirTypeAlone) {
+  DataTypes types;
+  const Type list = types.list_of(DType::I64);
+  EXPECT_EQ(to_string(make_list({int64_t{1}, int64_t{2}}), list), "[1, 2]");
+  EXPECT_EQ(refusal_of([&] { to_string(Data(7, {1.5}), list); }),
+            "expected a value of type List[i64], found a data value of variant 7, where List[i64] has 2");
+  EXPECT_EQ(refusal_of([&] { to_string(make_list({0.5}), list); }),
+            "expected a value of type List[i64], found 0.5 (f64) as field 'head: i64' of Cons");
+  EXPECT_EQ(refusal_of([&] { to_string(make_list({}), DType::I64); }),
+            "expected a value of type i64, found a data value");
+}
+
+TEST(Lists, AreMadeAndTakenApart) {
+  const std::vector<Value> elements = {int64_t{1}, int64_t{2}, int64_t{3}};
+  EXPECT_EQ(list_elements(make_list(elements)), elements);
+  EXPECT_EQ(list_elements(make_list({})), std::vector<Value>());
+  EXPECT_EQ(list_elements(make_list(std::vector<Value>(1'000'000, Value(0.5)))).size(), 1'000'000u);
+  EXPECT_EQ(refusal_of([] { list_elements(int64_t{3}); }), "expected a data value, found 3 (i64)");
+  EXPECT_EQ(refusal_of([] { list_elements(Data(2, {int64_t{3}})); }),
+            "expected a list, found a data value of variant 2 with 1 fields");
+}
+
+TEST(Data, HasNoOtherFields) {
+  const Data pair(0, {int64_t{1}, 0.5});
+  EXPECT_EQ(pair.field(1), Value(0.5));
+  EXPECT_EQ(refusal_of([&] { pair.field(2); }), "expected a field below 2 of a data value, found 2");
+  EXPECT_EQ(refusal_of([] { Data(3, {}).field(0); }), "expected a field below 0 of a data value, found 0");
+}
+
+TEST(Tensors, HaveElementsOfTheirTypeAlone) {
+  Tensor tensor(DType::F32, {3});
+  tensor.mutable_data<float>()[2] = 1.5F;
+  EXPECT_EQ(tensor.data<float>()[2], 1.5F);
+  EXPECT_NE(tensor.data<std::byte>(), nullptr);
+  EXPECT_EQ(refusal_of([&] { tensor.mutable_data<double>(); }), "expected a tensor of f64, found one of f32");
+  EXPECT_EQ(refusal_of([&] { tensor.data<int32_t>(); }), "expected a tensor of i32, found one of f32");
 }
 
 }  // namespace

@@ -28,10 +28,10 @@ void pass_values() {
       "fn total(t: Tree) -> i64 = match t Leaf(value) -> value Node(l, r) -> total(l) + total(r)\n"
       "fn main(t: Tree, by: List[f64], x: f32[n]) -> (i64, Tree) = (total(t) + n, Node(t, t))\n");
 
-  const Value leaf = Data(0, {int64_t{3}});        // Leaf(3)
-  const Value tree = Data(1, {leaf, leaf});        // Node(Leaf(3), Leaf(3))
-  const Value list = Data(1, {0.5, Data(0, {})});  // [0.5]: variant 0 is Nil, variant 1 Cons(head, tail)
-  Tensor x(DType::F32, {2});                       // zeros; written before anyone else sees it
+  const Value leaf = Data(0, {int64_t{3}});  // Leaf(3)
+  const Value tree = Data(1, {leaf, leaf});  // Node(Leaf(3), Leaf(3))
+  const Value list = make_list({0.5, 1.5});  // [0.5, 1.5]: variant 0 is Nil, variant 1 Cons(head, tail)
+  Tensor x(DType::F32, {2});                 // zeros; written before anyone else sees it
   x.mutable_data<float>()[0] = 1.5F;
 
   const RunResult result = program.run({tree, list, x});
