@@ -101,12 +101,6 @@ std::string wrong_shapes(const OpDef& op, std::span<const int64_t> attributes, c
   }
 }
 
-/// As the program has it: the name of the function that it extends by gradients.
-std::string written_name(const graph::Function& function) {
-  return function.phases.empty() ? function.name
-                                 : function.name.substr(0, function.name.find(kExtendedSuffix));
-}
-
 /// The arguments of the first phase as text. Those of later phases are gradients, which nobody wrote.
 std::vector<std::string> argument_texts(const Graph& graph, const graph::Function& function,
                                         std::span<const std::optional<Value>> arguments) {
@@ -234,13 +228,13 @@ std::string budget_text(const RunOptions& options, Fault fault) {
 std::string_view raised_by(Fault fault) {
   switch (fault) {
     case Fault::MaxFrames:
-      return "; --max-frames raises the budget";
+      return "; --max-frames (in C++ and Python max_frames) raises the budget";
     case Fault::MaxBytes:
-      return "; --max-bytes raises the budget";
+      return "; --max-bytes (in C++ and Python max_bytes) raises the budget";
     case Fault::Timeout:
-      return "; --timeout raises the budget";
+      return "; --timeout (in C++ and Python timeout) raises the budget";
     case Fault::OutOfMemory:
-      return "; --max-bytes ends a run before memory does";
+      return "; --max-bytes (in C++ and Python max_bytes) ends a run before memory does";
     default:
       return "";
   }
@@ -256,6 +250,11 @@ std::string growth_text(const Graph& graph, const Growth& growth, bool in_loop) 
 }
 
 }  // namespace
+
+std::string written_name(const graph::Function& function) {
+  return function.phases.empty() ? function.name
+                                 : function.name.substr(0, function.name.find(kExtendedSuffix));
+}
 
 graph::FunctionId find_program(const Graph& graph) {
   for (const graph::Site& site : graph.sites()) {

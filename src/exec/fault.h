@@ -29,6 +29,9 @@ class CallChain {
   virtual std::vector<std::optional<Value>> arguments() const = 0;
 };
 
+/// As the program has it: the name of the function that it extends by gradients.
+std::string written_name(const graph::Function& function);
+
 /// The place in a run at which something happened.
 struct RunPlace {
   const graph::Graph& graph;

@@ -44,11 +44,12 @@ inline auto with_errors_of_the_system(const RunOptions& options, const auto& wor
     return work();
   } catch (const OverBudget&) {
     throw RunError(Fault::MaxBytes,
-                   "byte budget: the first values of the run take more; --max-bytes raises the budget");
+                   "byte budget: the first values of the run take more; --max-bytes (in C++ and Python "
+                   "max_bytes) raises the budget");
   } catch (const std::bad_alloc&) {
     throw RunError(Fault::OutOfMemory,
-                   "out of memory: there is none left for another frame; --max-bytes ends a run before "
-                   "memory does");
+                   "out of memory: there is none left for another frame; --max-bytes (in C++ and Python "
+                   "max_bytes) ends a run before memory does");
   } catch (const std::system_error& error) {
     throw RunError(Fault::OutOfMemory,
                    fmt::format("out of memory or threads: cannot start a thread for each of {} workers: {}",

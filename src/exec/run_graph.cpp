@@ -15,7 +15,7 @@ namespace hiaton::exec {
 namespace {
 
 void require_arguments(const graph::Graph& graph, std::span<const Value> arguments, bool checks_data) {
-  const std::string& program = graph[find_program(graph)].name;
+  const std::string program = written_name(graph[find_program(graph)]);
   const std::size_t expected = graph.inputs().size();
   if (arguments.size() != expected) {
     throw ProgramError(fmt::format("expected {} argument{} for {}, found {}", expected,
@@ -150,7 +150,7 @@ void ArgumentChecks::require(std::size_t number, const Value& argument) {
   if (wanted != input.type)
     expected_type += fmt::format(" ({}, sizes as in the arguments before)", to_string(input.type));
   throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {}", name,
-                                 graph_[find_program(graph_)].name, expected_type,
+                                 written_name(graph_[find_program(graph_)]), expected_type,
                                  found.value_or(to_string(argument.type()))));
 }
 
