@@ -61,7 +61,7 @@ class ModelTrainer {
   TrainingResult train(const DataSet& train, const DataSet* dev, const Settings& settings,
                        const Callbacks& callbacks = {});
   /// The mean of `loss`, with 0 for a seed, and of what `metrics` gives; of trees how many of their nodes
-  /// `predict` is right about.
+  /// `predict` is right about. Throws ProgramError where there is no example.
   Evaluation evaluate(const DataSet& examples, int64_t batch = 100);
   /// The numbers whose means `evaluate` gives, for examples that are no trees: the loss of each example, then
   /// what `metrics` gives for it.
@@ -119,7 +119,8 @@ struct TrainerOptions {
   int replicas = 0;
 };
 
-/// Throws ProgramError where the program has errors, no `loss`, or does not fit the options.
+/// Throws ProgramError where an option makes no sense, and where the program has errors, no `loss`, or does
+/// not fit the options.
 ModelTrainer make_trainer(const TrainerOptions& options);
 
 }  // namespace hiaton::train

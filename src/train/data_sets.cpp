@@ -4,6 +4,7 @@
 
 #include "hiaton/examples.h"
 #include "net/values.h"
+#include "tensor/shown.h"
 #include "train/checkpoint.h"
 #include "train/columns.h"
 #include "train/random_stream.h"
@@ -16,6 +17,22 @@ namespace {
 std::string name_of_model(const Model& model) {
   const auto& source = model.module().source;
   return source == nullptr ? "the model" : source->name();
+}
+
+/// Whether an example has what `loss` takes, but for a seed.
+void require_arguments(std::span<const Value> arguments, std::span<const EntryParameter> parameters,
+                       const std::string& place) {
+  if (arguments.size() != parameters.size()) {
+    throw ProgramError(fmt::format("{}: expected {} arguments of loss, found {}", place, parameters.size(),
+                                   arguments.size()));
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto& [name, type] = parameters[i];
+    if (const std::optional<std::string> found = misfit(arguments[i], type)) {
+      throw ProgramError(fmt::format("{}: expected argument '{}' of loss to be of type {}, found {}", place,
+                                     name, to_string(type), *found));
+    }
+  }
 }
 
 }  // namespace
@@ -39,7 +56,9 @@ uint64_t ExampleList::fingerprint() const {
   std::vector<net::ValueCodec> codecs;
   for (const EntryParameter& parameter : parameters_) codecs.emplace_back(parameter.type);
   uint64_t hash = examples_.size();
-  for (const Example& example : examples_) {
+  for (std::size_t index = 0; index < examples_.size(); ++index) {
+    const Example& example = examples_[index];
+    require_arguments(example.arguments, parameters_, place_of(index));
     net::ByteWriter bytes;
     for (std::size_t i = 0; i < example.arguments.size(); ++i) codecs[i].write(example.arguments[i], bytes);
     for (const std::byte byte : bytes.bytes()) hash = mix_bits(hash ^ static_cast<uint64_t>(byte));

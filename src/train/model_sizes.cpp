@@ -1,8 +1,30 @@
 #include "train/model_sizes.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "hiaton/error.h"
 #include "hiaton/lang.h"
 
 namespace hiaton::train {
+
+namespace {
+
+void require_options(const TrainerOptions& options) {
+  for (const auto& [name, number] :
+       {std::pair("classes", options.classes), std::pair("vocabulary size", options.vocabulary_size)}) {
+    if (number < 0) throw ProgramError(fmt::format("{}: expected 0 or more, found {}", name, number));
+  }
+  const bool is_known =
+      options.batching == "on" || options.batching == "off" || options.batching == "deterministic";
+  if (!is_known) {
+    throw ProgramError(
+        fmt::format("batching: expected on, off or deterministic, found '{}'", options.batching));
+  }
+}
+
+}  // namespace
 
 std::map<std::string, int64_t> sizes_for(const TrainerOptions& options,
                                          const std::shared_ptr<const Source>& program) {
@@ -35,6 +57,7 @@ RunOptions run_options_of(const TrainerOptions& options) {
 }
 
 ModelTrainer make_trainer(const TrainerOptions& options) {
+  require_options(options);
   return ModelTrainer(model_of(options), {}, options.seed, run_options_of(options));
 }
 

@@ -86,6 +86,7 @@ TrainingResult ModelTrainer::train(const DataSet& train, const DataSet* dev, con
 }
 
 Evaluation ModelTrainer::evaluate(const DataSet& examples, int64_t batch) {
+  if (examples.size() == 0) throw ProgramError("expected examples to evaluate on, found none");
   return *evaluate_unless(nullptr, parts_->runner, examples, batch);
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "directory.h"
@@ -87,6 +89,38 @@ TEST(ModelTrainer, NamesTheGradientThatIsNotFinite) {
 
 TEST(ModelTrainer, RefusesSettingsThatMakeNoSense) {
   EXPECT_THAT(error_of<ProgramError>([] { ModelTrainer(line(), {.beta1 = 2}); }), HasSubstr("beta1"));
+}
+
+TEST(ModelTrainer, NamesWhatDoesNotFitLoss) {
+  ModelTrainer trainer(line());
+  EXPECT_THAT(error_of<ProgramError>([&] { trainer.step({{{Value(1.0F)}}}); }),
+              HasSubstr("expected 2 arguments for loss, found 1"));
+  EXPECT_THAT(error_of<ProgramError>([&] {
+                trainer.step({{{Value(1.0F), Value(2.0)}}});
+              }),
+              HasSubstr("expected argument 'y' of loss to be of type f32, found 2.0 (f64)"));
+  const auto train = [&](std::vector<Value> arguments) {
+    const ExampleList list(trainer.model(), {{{1.0F, 2.0F}}, {std::move(arguments)}});
+    return error_of<ProgramError>([&] { trainer.train(list, nullptr, {.epochs = 1}); });
+  };
+  EXPECT_EQ(train({1.0F}), "example 1: expected 2 arguments of loss, found 1");
+  EXPECT_EQ(train({1.0F, 2.0F, 3.0F}), "example 1: expected 2 arguments of loss, found 3");
+  EXPECT_EQ(train({1.0F, int64_t{2}}),
+            "example 1: expected argument 'y' of loss to be of type f32, found 2 (i64)");
+  EXPECT_EQ(error_of<ProgramError>([&] { trainer.evaluate(ExampleList(trainer.model(), {})); }),
+            "expected examples to evaluate on, found none");
+}
+
+TEST(ModelTrainer, RefusesOptionsThatMakeNoSense) {
+  const Directory directory;
+  const std::filesystem::path file(directory / "line.hia");
+  std::ofstream(file) << kLine;
+  EXPECT_EQ(error_of<ProgramError>([&] { make_trainer({.model = file, .batching = "maybe"}); }),
+            "batching: expected on, off or deterministic, found 'maybe'");
+  EXPECT_EQ(error_of<ProgramError>([&] { make_trainer({.model = file, .vocabulary_size = -4}); }),
+            "vocabulary size: expected 0 or more, found -4");
+  EXPECT_EQ(error_of<ProgramError>([&] { make_trainer({.model = file, .classes = -1}); }),
+            "classes: expected 0 or more, found -1");
 }
 
 TEST(ModelTrainer, LearnsInDoublePrecision) {
