@@ -11,6 +11,7 @@
 #include "process_options.h"
 #include "report.h"
 #include "train/evaluate.h"
+#include "train/progress_bar.h"
 #include "value_work.h"
 
 namespace hiaton::cli {
@@ -46,7 +47,7 @@ std::string show(const train::Evaluation& evaluation, std::size_t trees) {
     return count == 0 ? fmt::format("none of {} labelled {}", count, what)
                       : fmt::format("{:.2f}% of {} {}", 100 * value, count, what);
   };
-  const std::string loss = evaluation.nodes == 0 ? "none" : fmt::format("{:.4f}", evaluation.loss);
+  const std::string loss = evaluation.nodes == 0 ? "none" : train::show_number(evaluation.loss, 4);
   return fmt::format("trees          {}\nloss a tree    {}\nroot accuracy  {}\nall accuracy   {}\n", trees,
                      loss, share(evaluation.root_accuracy, evaluation.roots, "roots"),
                      share(evaluation.all_accuracy, evaluation.nodes, "nodes"));
@@ -116,7 +117,8 @@ class MeasureWork : public ValueWork {
       for (const train::Metric& metric : evaluation.metrics) json["metrics"][metric.name] = metric.mean;
       return write_to_stdout(dump(json));
     }
-    std::string text = fmt::format("{:<14} {}\n{:<14} {:.4f}\n", "examples", size(), "loss", evaluation.loss);
+    std::string text = fmt::format("{:<14} {}\n{:<14} {}\n", "examples", size(), "loss",
+                                   train::show_number(evaluation.loss, 4));
     for (const train::Metric& metric : evaluation.metrics)
       text += fmt::format("{:<14} {}\n", metric.name, show_mean(metric));
     write_to_stdout(text);
@@ -124,7 +126,7 @@ class MeasureWork : public ValueWork {
 
  private:
   static std::string show_mean(const train::Metric& metric) {
-    return metric.is_share ? fmt::format("{:.2f}%", 100 * metric.mean) : fmt::format("{:.4f}", metric.mean);
+    return metric.is_share ? fmt::format("{:.2f}%", 100 * metric.mean) : train::show_number(metric.mean, 4);
   }
   std::vector<double> measure(const train::ExampleList& examples) { return trainer().measure(examples); }
   void add(const std::vector<double>& numbers) {

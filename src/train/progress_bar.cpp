@@ -26,9 +26,17 @@ std::string show_speed(double examples_per_second) {
 
 }  // namespace
 
+std::string show_number(double number, int places) {
+  constexpr double kSmallest = 1e-3;  // below it places behind the point show too little
+  constexpr double kLargest = 1e6;
+  if (std::isnan(number)) return "nan";  // its sign says nothing
+  const double size = std::abs(number);
+  if (size >= kLargest || (size < kSmallest && size != 0)) return fmt::format("{:.4g}", number);
+  return fmt::format("{:.{}f}", number, places);
+}
+
 std::string show_loss(double loss) {
-  if (std::abs(loss) >= 1e6) return fmt::format("{:.4g}", loss);
-  return fmt::format("{:.{}f}", loss, std::abs(loss) < 1 ? 4 : 3);
+  return show_number(loss, std::abs(loss) < 1 ? 4 : 3);
 }
 
 std::string show_metric(const Metric& metric) {

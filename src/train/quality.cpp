@@ -96,10 +96,10 @@ double score_of(const Evaluation& evaluation, std::string_view score) {
   if (evaluation.is_of_trees) return tree_score_of(evaluation, score);
   const bool is_lower = score.starts_with(kMin);
   const std::string_view name = is_lower ? score.substr(kMin.size()) : score;
-  if (name.empty() || name == "loss") return -evaluation.loss;
-  const double mean = metric_named(evaluation, name);
+  const bool is_loss = name.empty() || name == "loss";
+  const double mean = is_loss ? evaluation.loss : metric_named(evaluation, name);
   if (std::isnan(mean)) return std::numeric_limits<double>::lowest();
-  return is_lower ? -mean : mean;
+  return is_loss || is_lower ? -mean : mean;
 }
 
 std::optional<Evaluation> evaluate_unless(const std::atomic<bool>* cancel, BatchRunner& runner,

@@ -291,8 +291,8 @@ class AnyData(CommandLineTest):
     def test_parameters_of_f64(self):
         model = self.file(LINE.replace("f32", "f64"), "double.hia")
         data = self.file("".join(f"[{i % 5}, {i % 3}] | {2 * (i % 5) - i % 3 + 1}\n" for i in range(30)), "double.txt")
-        for rule in ("adam", "adagrad", "sgd"):
-            words = ["--batching=deterministic", "--dev=20%", f"--optimizer={rule}", "--momentum=0.5"]
+        for rule, *more in (["adam"], ["adagrad"], ["sgd", "--momentum=0.5"], ["rmsprop", "--momentum=0.5"]):
+            words = ["--batching=deterministic", "--dev=20%", f"--optimizer={rule}", *more]
             self.train(f"{rule}-whole", *words, "--epochs=4", model=model, data=data)
             self.train(f"{rule}-two", *words, "--epochs=4", "--processes=2", "--workers=2", model=model, data=data)
             self.train(f"{rule}-parts", *words, "--epochs=2", model=model, data=data)
@@ -348,6 +348,18 @@ fn metrics(x: f32) -> (f32, bool) = (sum(w), sum(w) < 1.5)
             done = self.train(out.name, *words, f"--score={score}", model=model, data=data)
             self.assertIn(f"best epoch {best}:", done.stdout, score)
             self.assertEqual(len((out / "log.jsonl").read_text().splitlines()), epochs, score)
+        # A loss that is no number, as that of the first epoch here, is worse than any.
+        model = self.file("param w: f32[1] = ones\nfn loss(x: f32) -> f32 = if x < 1.5 then 10.0 - sum(w) else log(sum(w) - 1.075)\n",
+                          "nan.hia")
+        done = self.train("nan", "--epochs=3", "--optimizer=sgd", f"--dev={self.file('2', 'dev.txt')}", model=model,
+                          data=self.file("1\n1\n", "nan.txt"))
+        self.assertIn("best epoch 2:", done.stdout)
+        self.assertIn("dev loss nan", done.stderr)
+
+    def test_the_score_is_one_that_there_is(self):
+        model = self.file("param w: f32[1]\nfn loss(x: f32) -> f32 = sum(w)\nfn metrics(x: f32) -> (f32, bool) = (x, x < 1.5)\n", "score.hia")
+        data = self.file("1\n2\n", "score.txt")
+        words = ["--epochs=1", f"--dev={data}"]
         self.assert_fails(hiaton("train", model, "--data", data, *words, "--score=f1", "--out", str(self.root / "f1")), 1,
                           "score: expected one of loss, metrics[0], metrics[1], perhaps with 'min:' before it, found 'f1'")
 

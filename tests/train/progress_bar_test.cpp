@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "directory.h"
 
 namespace hiaton::train {
@@ -85,6 +87,16 @@ TEST(ProgressBarTest, OnATerminalTheLineIsDrawnAnewAndRemoved) {
   EXPECT_THAT(text, StartsWith("\r\x1b[Kepoch 3/10"));
   EXPECT_LT(text.size(), 1000u) << "a few times a second is enough";
   EXPECT_EQ(text.substr(text.size() - 4), "\r\x1b[K");
+}
+
+TEST(ProgressBarTest, SmallNumbersKeepTheirDigits) {
+  EXPECT_EQ(show_loss(12.3456), "12.346");
+  EXPECT_EQ(show_loss(0.12345), "0.1235");
+  EXPECT_EQ(show_loss(0.00004567), "4.567e-05");
+  EXPECT_EQ(show_loss(0), "0.0000");
+  EXPECT_EQ(show_loss(1.2345e7), "1.234e+07");
+  EXPECT_EQ(show_number(-0.0004567, 4), "-0.0004567");
+  EXPECT_EQ(show_loss(-std::numeric_limits<double>::quiet_NaN()), "nan");
 }
 
 }  // namespace
