@@ -14,7 +14,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "output.h"
+
 namespace hiaton::cli {
+
+/// Throws UsageError where an option was given that changes nothing without `wanted`, which was not.
+inline void require_effect(const CLI::Option& option, bool is_used, std::string_view wanted) {
+  if (option.count() > 0 && !is_used)
+    throw UsageError(fmt::format("{} changes nothing here: it goes with {}", option.get_name(), wanted));
+}
 
 inline bool has_leading_zero(std::string_view text) {
   return text.size() > 1 && text[0] == '0';

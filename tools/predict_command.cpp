@@ -168,22 +168,28 @@ Command add_predict_command(CLI::App& app) {
       ->add_option("CHECKPOINT", command->checkpoint, "Directory of a training run, or a checkpoint in there")
       ->type_name("")
       ->required();
-  options->add_option("--data", command->file, "Examples, one a line, as in training; - is standard input")
-      ->type_name("FILE")
-      ->default_str("-");
-  options->add_option("--generate", command->generate, "Predict N generated trees instead, as in training")
-      ->check(any_number<uint64_t>())
-      ->type_name("N");
-  options->add_option("--data-seed", command->seed, "Which ones")
-      ->check(any_number<uint64_t>())
-      ->type_name("N")
-      ->default_str("0");
+  const CLI::Option* data =
+      options
+          ->add_option("--data", command->file, "Examples, one a line, as in training; - is standard input")
+          ->type_name("FILE")
+          ->default_str("-");
+  const CLI::Option* generate =
+      options
+          ->add_option("--generate", command->generate, "Predict N generated trees instead, as in training")
+          ->check(any_number<uint64_t>())
+          ->type_name("N");
+  const CLI::Option* seed = options->add_option("--data-seed", command->seed, "Which ones")
+                                ->check(any_number<uint64_t>())
+                                ->type_name("N")
+                                ->default_str("0");
   options->add_flag("--json", command->json,
                     "JSON, one line an example; of trees an object with all probabilities");
   command->execution.add_to(*options);
   add_process_options(*options, command->processes, true);
-  return {options, [command](const std::vector<std::string>& after_dashes) {
+  return {options, [=](const std::vector<std::string>& after_dashes) {
             if (!after_dashes.empty()) throw UsageError("'hiaton predict' takes nothing after --");
+            require_effect(*data, generate->count() == 0, "examples that are read, without --generate");
+            require_effect(*seed, generate->count() > 0, "--generate");
             return predict(*command);
           }};
 }

@@ -58,29 +58,32 @@ void say_what_was_dropped(const std::string& path, uint64_t dropped) {
 
 }  // namespace
 
-void add_trace_limits(CLI::App& command, Trace::Options& options) {
+std::vector<CLI::Option*> add_trace_limits(CLI::App& command, Trace::Options& options) {
   constexpr const char* kGroup = "Trace";
-  command
-      .add_option("--trace-depth", options.call_depth,
-                  "Calls in direct code: draw them this deep, count the others")
-      ->check(in_range(0, 1'000'000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(kGroup);
-  command
-      .add_option("--trace-events", options.most_events,
-                  "Keep the first N slices, arrows and samples of each worker, count the others")
-      ->check(in_range(std::size_t{1}, std::size_t{100'000'000}))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(kGroup);
+  CLI::Option* depth = command
+                           .add_option("--trace-depth", options.call_depth,
+                                       "Calls in direct code: draw them this deep, count the others")
+                           ->check(in_range(0, 1'000'000))
+                           ->type_name("N")
+                           ->capture_default_str()
+                           ->group(kGroup);
+  CLI::Option* events =
+      command
+          .add_option("--trace-events", options.most_events,
+                      "Keep the first N slices, arrows and samples of each worker, count the others")
+          ->check(in_range(std::size_t{1}, std::size_t{100'000'000}))
+          ->type_name("N")
+          ->capture_default_str()
+          ->group(kGroup);
+  return {depth, events};
 }
 
 void add_trace_file(CLI::App& command, std::string& file, Trace::Options& options) {
-  command.add_option("--trace", file, "Write the timeline here, of all processes; for ui.perfetto.dev")
-      ->type_name("FILE")
-      ->group("Trace");
-  add_trace_limits(command, options);
+  CLI::Option* trace =
+      command.add_option("--trace", file, "Write the timeline here, of all processes; for ui.perfetto.dev")
+          ->type_name("FILE")
+          ->group("Trace");
+  for (CLI::Option* limit : add_trace_limits(command, options)) limit->needs(trace);
 }
 
 void write_trace(const std::string& path, const Trace& trace) {

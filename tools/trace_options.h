@@ -3,14 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "hiaton/trace.h"
 #include "net/transport.h"
 
 namespace hiaton::cli {
 
-/// Adds --trace-depth and --trace-events. `options` must outlive the parsing.
-void add_trace_limits(CLI::App& command, Trace::Options& options);
+/// Adds --trace-depth and --trace-events, and returns them. `options` must outlive the parsing.
+std::vector<CLI::Option*> add_trace_limits(CLI::App& command, Trace::Options& options);
 
 /// Adds --trace=FILE with its limits. Both must outlive the parsing.
 void add_trace_file(CLI::App& command, std::string& file, Trace::Options& options);

@@ -140,14 +140,22 @@ void require_settings(const train::Settings& settings) {
   }
 }
 
+/// Throws UsageError where an option of the data says something of data that are not used.
+void require_effects(const DataOptions& options, const TrainingData& data) {
+  for (const CLI::Option* option : options.listops)
+    require_effect(*option, data.is_generated(), "generated trees, without --data");
+  require_effect(*options.stream, !data.is_generated(), "--data=FILE");
+}
+
 Training start(const TrainCommand& command, Trace* trace) {
   if (command.model.empty()) throw UsageError("expected a MODEL to train; see 'hiaton train --help'");
+  require_effects(command.data_options, command.info.data);
   Training training{directory_of(command), command.model, command.info, command.training.settings()};
   require_settings(training.settings);
   training.settings.out = training.directory.path();
   training.info.sizes = parse_sizes(command.sizes);
   training.info.seed = training.settings.seed;
-  training.info.execution = command.execution.execution();
+  training.info.execution = command.execution.over(Execution());
   load(training, nullptr, trace);
   return training;
 }

@@ -117,7 +117,10 @@ void require_processes(const Execution& execution, const ProcessOptions& process
 Execution ExecutionOptions::over(Execution base) const {
   if (workers_->count() > 0) base.workers = given_.workers;
   if (batching_->count() > 0) base.batching = given_.batching;
-  if (parts_ != nullptr && parts_->count() > 0) base.parts = given_.parts;
+  if (parts_ != nullptr) {
+    require_effect(*parts_, base.batching == "deterministic", "--batching=deterministic");
+    if (parts_->count() > 0) base.parts = given_.parts;
+  }
   base.max_bytes = given_.max_bytes;
   base.places = given_.places;
   base.replicas = given_.replicas;

@@ -47,7 +47,7 @@ class ExecutionOptions {
   void add_to(CLI::App& command, bool with_parts = false);
 
   const Execution& execution() const { return given_; }
-  /// `base`, with what was given.
+  /// `base`, with what was given. Throws UsageError where that changes nothing.
   Execution over(Execution base) const;
 
  private:

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "hiaton/train.h"
@@ -14,8 +15,9 @@ class TrainingOptions {
  public:
   void add_to(CLI::App& command);
 
-  const train::Settings& settings() const { return given_; }
-  /// `base`, with the settings whose options were given.
+  train::Settings settings() const { return over(given_); }
+  /// `base`, with the settings whose options were given. Throws UsageError where an option was given that
+  /// changes nothing under the other settings.
   train::Settings over(train::Settings base) const;
 
  private:
@@ -27,13 +29,25 @@ class TrainingOptions {
   void add_kind(CLI::App& command, const std::string& name, const std::vector<Kind>& kinds,
                 const Member& member, const std::string& description);
 
+  /// The option has an effect under some of the settings only.
+  void needs(CLI::Option* option, std::string wanted,
+             std::function<bool(const train::Settings& settings)> is_used);
+  void add_optimizer(CLI::App& command);
+  void add_schedule(CLI::App& command);
+
   struct Override {
     CLI::Option* option;
     std::function<void(const train::Settings& from, train::Settings& to)> copy;
   };
+  struct Need {
+    CLI::Option* option;
+    std::string wanted;  ///< the options that it goes with
+    std::function<bool(const train::Settings& settings)> is_used;
+  };
 
   train::Settings given_;
   std::vector<Override> overrides_;
+  std::vector<Need> needs_;
 };
 
 }  // namespace hiaton::cli

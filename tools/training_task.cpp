@@ -9,6 +9,8 @@
 
 #include "example_file.h"
 #include "hiaton/error.h"
+#include "hiaton/lang.h"
+#include "output.h"
 #include "train/checkpoint.h"
 #include "train/random_stream.h"
 
@@ -131,6 +133,15 @@ TwoSets examples_of(const Model& model, const TrainingData& data, const ExampleF
   return {std::make_unique<ChosenExamples>(std::move(all), std::move(kept)), std::move(measured)};
 }
 
+/// Throws UsageError where --classes or --min-count changes nothing.
+void require_effects(const std::filesystem::path& program, const ModelInfo& info, const ExampleFile& file,
+                     const train::ExampleForm& form) {
+  if (info.classes > 0 && !lang::declared_sizes(read_program(program)).contains("classes"))
+    throw UsageError("--classes changes nothing here: it goes with a model that declares 'size classes'");
+  if (info.min_count != ModelInfo().min_count && file.vocabulary(form, 1).size() <= 1)
+    throw UsageError("--min-count changes nothing here: it goes with examples that have words");
+}
+
 TrainingTask load_examples_task(const std::filesystem::path& program, const ExampleFile& file,
                                 const ModelInfo& info, const train::Vocabulary* known_words, Trace* trace) {
   train::TrainerOptions options = options_for(program, info, train::Vocabulary(), trace);
@@ -138,6 +149,7 @@ TrainingTask load_examples_task(const std::filesystem::path& program, const Exam
   std::vector<EntryParameter> parameters = train::example_parameters(trainer.model().loss_program());
   const std::size_t count = parameters.size();
   const train::ExampleForm form{std::move(parameters), count};
+  if (known_words == nullptr) require_effects(program, info, file, form);
   const train::Vocabulary words =
       known_words != nullptr ? *known_words : file.vocabulary(form, info.min_count);
   if (words.size() > 1) {  // the words decide a size of the program

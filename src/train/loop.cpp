@@ -71,6 +71,12 @@ class Trainer {
     if (settings.resume) resume();
     // What cannot be evaluated is not trained for an epoch first.
     if (trainee_.has_dev()) trainee_.try_evaluation();
+    if (!trainee_.has_dev() && !settings.resume && !settings.score.empty() && settings.score != "loss") {
+      throw ProgramError(
+          fmt::format("score: expected examples to evaluate on (--dev), by which '{}' makes an epoch the "
+                      "best one, found none",
+                      settings.score));
+    }
     if (callbacks.on_start) callbacks.on_start();
     files_.begin(settings_, progress_.step + 1, progress_.history);
   }

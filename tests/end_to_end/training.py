@@ -128,7 +128,7 @@ class Train(TrainingTest):
     def test_every_optimizer_and_schedule(self):
         for number, words in enumerate((["--optimizer=sgd", "--momentum=0.9"], ["--optimizer=adagrad", "--l2=1e-4"],
                                         ["--optimizer=rmsprop", "--rho=0.95", "--momentum=0.5"],
-                                        ["--optimizer=adamw", "--weight-decay=0.02"],
+                                        ["--optimizer=adamw", "--weight-decay=0.02", "--beta1=0.8", "--beta2=0.99", "--epsilon=1e-6"],
                                         ["--clip=0.5", "--schedule=cosine"], ["--schedule=step", "--decay-every=2"])):
             done = self.train(*words, out=f"out{number}")
             self.assertIn("all nodes 100.0%", done.stdout, words)
@@ -167,6 +167,30 @@ class Train(TrainingTest):
         self.fails(1, "cannot read", "train", "none.hia")
         self.fails(1, "expected an operator", "train", self.model, "--operators=XOR")
         self.assertFalse((self.root / "checkpoints").exists(), "nothing is written before training begins")
+
+    def test_options_that_change_nothing(self):
+        for words, wanted in ((["--momentum=0.9"], "--optimizer=sgd or rmsprop"),
+                              (["--rho=0.9", "--optimizer=sgd"], "--optimizer=rmsprop"),
+                              (["--weight-decay=0.1"], "--optimizer=adamw"),
+                              (["--beta1=0.5", "--optimizer=sgd"], "--optimizer=adam or adamw"),
+                              (["--beta2=0.5", "--optimizer=adagrad"], "--optimizer=adam or adamw"),
+                              (["--epsilon=0.5", "--optimizer=sgd"], "another --optimizer than sgd"),
+                              (["--decay=0.9"], "--schedule=step or exponential"),
+                              (["--decay-every=2", "--schedule=cosine"], "--schedule=step or exponential"),
+                              (["--parts=3", "--batching=on"], "--batching=deterministic"),
+                              (["--train-trees=5"], "generated trees, without --data"),
+                              (["--operators=MAX"], "generated trees, without --data"),
+                              (["--data=listops", "--stream"], "--data=FILE")):
+            data = [] if words[0].startswith("--data") else ["--data", self.data]
+            option = words[-1 if "--stream" in words else 0].split("=")[0]
+            self.fails(2, f"{option} changes nothing here: it goes with {wanted}", "train", self.model, *data, *words)
+        for words in (["--trace-depth=3"], ["--trace-events=3"]):
+            self.fails(2, "requires --trace", "train", self.model, "--data", self.data, *words)
+        self.fails(1, "score: expected examples to evaluate on (--dev)", "train", self.model, "--data", self.data, "--score=root")
+        self.train()
+        self.fails(2, "--data-seed changes nothing here: it goes with --generate", "predict", "out", "--data-seed=2")
+        self.fails(2, "--data changes nothing here", "predict", "out", "--generate=2", "--data", self.data)
+        self.fails(2, "--momentum changes nothing here", "train", "--resume", "--out", "out", "--momentum=0.5")
 
     def test_never_overwrites_another_training(self):
         self.train()

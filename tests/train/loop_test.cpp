@@ -279,6 +279,16 @@ TEST(TrainLoop, WithoutDevTheTrainingLossDecides) {
   EXPECT_FALSE(result.history[0].dev);
 }
 
+TEST(TrainLoop, WithoutDevThereIsNothingThatAScoreIsOf) {
+  Training run;
+  run.dev.clear();
+  Settings settings = quick();
+  settings.score = "root";
+  EXPECT_THAT(error_of<ProgramError>([&] { run.train(settings); }),
+              HasSubstr("score: expected examples to evaluate on (--dev), by which 'root' makes an epoch the "
+                        "best one, found none"));
+}
+
 TEST(TrainLoop, WhatIsNotFiniteStopsTrainingAndLosesNoFile) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<std::pair<std::function<void(double&, std::span<Gradient>)>, std::string>> cases = {
