@@ -29,7 +29,9 @@ class Processes {
  public:
   Processes(Processes&& other) noexcept;
   Processes& operator=(Processes&&) = delete;
-  /// Ends as end() does. Where an exception goes through, or the others cannot be told, all processes end.
+  /// Ends as end() does. Where that fails, or an exception goes through, all processes end at once; what
+  /// another process has failed with is written to the standard error stream by one of them, unless it was
+  /// caught before.
   ~Processes();
 
   int self() const;
@@ -43,6 +45,8 @@ class Processes {
   /// Waits until the other processes are here, too. Nothing can be run in several processes after it. Throws
   /// Error where one of them has failed or is lost.
   void end();
+  /// Ends all processes at once, where this one has failed and has said why.
+  void abandon();
 
  private:
   struct Parts;

@@ -66,16 +66,10 @@ class World {
   /// Tells the others that this process has failed, which ends them.
   void abandon() {
     const nb::gil_scoped_release released;
-    try {
-      const std::unique_ptr<net::Processes> failed = std::move(processes_);
-      throw Abandoned();  // the destructor sees an exception go through
-    } catch (const Abandoned&) {
-      return;
-    }
+    processes_->abandon();
   }
 
  private:
-  struct Abandoned {};
   using SubtreeSum = train::SubtreeSum;
 
   std::unique_ptr<net::Processes> processes_;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -48,14 +49,20 @@ struct Processes::Parts {
     try {
       transport->introduce(identity_for(hash_of_program(options)));
       transport->join();
+    } catch (const ProcessFailure& failure) {
+      leave_early(failure.is_reported_here() ? failure.what() : "");
+      throw;
     } catch (...) {
-      leave_early();
+      leave_early("");
       throw;
     }
   }
 
-  /// All processes end.
-  void leave_early() {
+  /// Whether an exception goes through the block of the processes.
+  bool is_unwinding() const { return std::uncaught_exceptions() != exceptions; }
+  /// All processes end. What is thrown is caught by nobody any more, so this says it.
+  void leave_early(const std::string& reason) {
+    if (!reason.empty()) fmt::print(stderr, "error: {}\n", reason);
     alive.reset();
     abort_all(*link);
   }
@@ -73,16 +80,26 @@ Processes::Processes(Processes&& other) noexcept = default;
 
 Processes::~Processes() {
   if (parts_ == nullptr || parts_->has_ended || parts_->link == nullptr) return;
+  Transport& transport = *parts_->transport;
+  const bool is_handled = !parts_->is_unwinding() && transport.has_thrown_failure();
+  std::string reason;
   try {
-    if (std::uncaught_exceptions() == parts_->exceptions) {
-      end();
-      return;
-    }
-    parts_->transport->fail("the program has ended early");
-  } catch (const std::exception&) {
-    // The others have been told, or notice that this process says nothing any more.
+    if (parts_->is_unwinding())
+      transport.fail("the program has ended early: an exception has left the block of its processes");
+    end();
+    return;
+  } catch (const ProcessFailure& failure) {
+    if (failure.is_reported_here() && !is_handled) reason = failure.what();
+  } catch (const std::exception& error) {
+    reason = error.what();  // the others notice that this process says nothing any more
   }
-  parts_->leave_early();
+  parts_->leave_early(reason);
+}
+
+void Processes::abandon() {
+  if (parts_ == nullptr || std::exchange(parts_->has_ended, true)) return;
+  parts_->transport->fail("the program has ended early");
+  if (parts_->link != nullptr) parts_->leave_early("");
 }
 
 int Processes::self() const {

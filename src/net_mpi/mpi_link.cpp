@@ -1,6 +1,7 @@
 // Processes that MPI connects. One source, compiled against Open MPI and against MPICH: two plug-ins, so that
 // nothing else needs either. MPI-3 calls only, by one thread at a time.
 #include <dirent.h>
+#include <dlfcn.h>
 #include <mpi.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -125,6 +126,15 @@ void send_at_once() {
   closedir(files);
 }
 
+/// Sets whether each look of MPI that finds nothing gives the processor away, where MPI can do that. Returns
+/// what was set before.
+bool set_yields(bool yields) {
+  using Set = bool (*)(bool);
+  // Open MPI has no other way to say it once it has begun.
+  const auto set = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+  return set != nullptr && set(yields);
+}
+
 /// Ends this process where MPI waits too long for the others at the start: one has ended before it came so
 /// far, and not every launcher ends the others then.
 class StartWatch {
@@ -167,6 +177,10 @@ class MpiLink : public Link {
       receives_.emplace_back();
       start(receives_.back());
     }
+    // Open MPI yields where the processes are more than its slots. That is right while all join and leave,
+    // but a look of a process that computes, or that has slept before, must not wait until others have
+    // computed.
+    yields_ = set_yields(false);
   }
 
   int self() const override { return self_; }
@@ -226,6 +240,7 @@ class MpiLink : public Link {
   }
 
   void close() override {
+    set_yields(yields_);
     // Nobody sends any more once all have come here.
     MPI_Barrier(small_);
     for (Transfer& transfer : receives_) {
@@ -430,6 +445,7 @@ class MpiLink : public Link {
   int self_ = 0;
   int size_ = 1;
   std::vector<std::string> hosts_;
+  bool yields_ = false;                         ///< what MPI does while processes join and leave
   bool is_crowded_ = false;                     ///< the processes of this host are more than its processors
   std::shared_ptr<SharedMemory> own_memory_;    ///< null: no other process reads memory of this one
   std::unique_ptr<SharedPackets> own_packets_;  ///< in it
