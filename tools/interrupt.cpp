@@ -29,6 +29,10 @@ const std::atomic<bool>& cancel_on_interrupt() {
   return interrupted;
 }
 
+std::atomic<bool>& interrupt_flag() {
+  return interrupted;
+}
+
 void end_on_interrupt() {
   on_interrupt(SIG_DFL);
 }

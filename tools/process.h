@@ -22,6 +22,9 @@ constexpr int kInterruptOfLaunched = SIGUSR1;
 /// kInterruptOfLaunched does the same.
 const std::atomic<bool>& cancel_on_interrupt();
 
+/// The same flag: what interrupts another process sets it, too (net/transport.h).
+std::atomic<bool>& interrupt_flag();
+
 /// From now on an interrupt or request to end ends the process: there is nothing left to stop in order.
 void end_on_interrupt();
 

@@ -9,6 +9,7 @@
 #include "launch.h"
 #include "output.h"
 #include "passed_output.h"
+#include "process.h"
 #include "units.h"
 
 namespace hiaton::cli {
@@ -30,6 +31,7 @@ int work_launched(const net::Launched& launched, const ProcessOptions& options,
   if (process.is_first()) take_offered_output();
   net::Transport::Options transport = options.transport;
   transport.report = complain;
+  transport.interrupted = &interrupt_flag();
   try {
     process.work(transport, make_work);
     return kSuccess;

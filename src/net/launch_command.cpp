@@ -93,7 +93,8 @@ bool stands_alone(std::string_view line) {
       line.starts_with("[") && (line.find("sent help message") != std::string_view::npos ||
                                 line.find("Set MCA parameter") != std::string_view::npos ||
                                 line.find("ORTE_ERROR_LOG: ") != std::string_view::npos);
-  return line.empty() || is_repeated || line.starts_with("=   ") ||
+  const bool is_of_signal = line.find(": Forwarding signal ") != std::string_view::npos;
+  return line.empty() || is_of_signal || is_repeated || line.starts_with("=   ") ||
          std::any_of(std::begin(kBegins), std::end(kBegins), begins);
 }
 

@@ -86,13 +86,14 @@ std::string_view name_of(Mpi mpi) {
 
 std::optional<Launched> find_launched(const Environment& environment) {
   // srun --mpi=pmix gives the variables of PMIx, which Open MPI understands, and the number in its own.
-  if (const auto processes = several(environment("OMPI_COMM_WORLD_SIZE")))
-    return Launched{Mpi::OpenMpi, *processes};
-  if (const auto processes = several(environment("PMI_SIZE"))) return Launched{Mpi::Mpich, *processes};
+  const auto said_by = [&environment](Mpi mpi, const char* variable) -> std::optional<Launched> {
+    const std::optional<int> processes = several(environment(variable));
+    return processes ? std::optional(Launched{mpi, *processes, variable}) : std::nullopt;
+  };
+  if (const auto launched = said_by(Mpi::OpenMpi, "OMPI_COMM_WORLD_SIZE")) return launched;
+  if (const auto launched = said_by(Mpi::Mpich, "PMI_SIZE")) return launched;
   if (environment("PMIX_RANK") == nullptr) return std::nullopt;
-  if (const auto processes = several(environment("SLURM_STEP_NUM_TASKS")))
-    return Launched{Mpi::OpenMpi, *processes};
-  return std::nullopt;
+  return said_by(Mpi::OpenMpi, "SLURM_STEP_NUM_TASKS");
 }
 
 std::optional<Launched> find_launched() {
@@ -111,10 +112,10 @@ std::unique_ptr<Link> open_mpi_link(const Launched& launched) {
     throw ProgramError(fmt::format("cannot join the other processes: {}", error.what()));
   }
   if (link->size() != launched.processes) {
-    throw ProgramError(
-        fmt::format("expected {} processes, as the launcher says, found {}: the launcher belongs to another "
-                    "MPI than {}",
-                    launched.processes, link->size(), name_of(launched.mpi)));
+    throw ProgramError(fmt::format(
+        "expected {} processes, as the launcher says in {}, found {}: it belongs to another MPI "
+        "than {}, or has started only a program around this one; then unset {}",
+        launched.processes, launched.variable, link->size(), name_of(launched.mpi), launched.variable));
   }
   return link;
 }

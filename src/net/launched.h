@@ -17,7 +17,8 @@ std::string_view name_of(Mpi mpi);
 
 struct Launched {
   Mpi mpi;
-  int processes;  ///< according to the launcher
+  int processes;         ///< according to the launcher
+  const char* variable;  ///< of the environment, which says so
 };
 
 /// Reads a variable of the environment; null where it is not set.

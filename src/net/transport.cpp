@@ -256,6 +256,9 @@ void Transport::take_control(int from, Kind kind, ByteReader& in) {
     case Kind::End:
       ended_ = true;
       return;
+    case Kind::Interrupt:
+      if (options_.interrupted != nullptr) options_.interrupted->store(true);
+      return;
     case Kind::Failure: {
       const bool is_lost = in.number<uint8_t>() != 0;
       note_failure({in.text(), is_lost, self_ == 0});
@@ -358,6 +361,7 @@ std::chrono::nanoseconds Transport::keep_alive() {
   const bool had_joined = joined_;
   pull();
   tick();
+  pass_interrupt_on();
   const bool has_arrived = inbox_.size() > known || joined_ != had_joined;
   if (has_arrived) wake();  // who waits for the link would not find it there any more
   looks_after_ = (has_arrived && link_.moves_in_pieces()) || !link_.all_sent()

@@ -84,6 +84,8 @@ class Transport {
     uint32_t window = 64;  ///< packets under way to one process
     /// Whether processes that differ (identity.h) are refused.
     bool must_agree = true;
+    /// Whether this process is asked to end, which process 0 is then asked, too. Null: it never is.
+    std::atomic<bool>* interrupted = nullptr;
     /// Says what is lost where this process, as the only one, is to report it and does not come to it.
     std::function<void(const std::string& message)> report{};
   };
@@ -166,11 +168,24 @@ class Transport {
   void end(const OnMessage& on_message);
   /// After the end: leaves the link, together with all others.
   void close();
+  /// Whether an exception of another process's failure has been thrown here.
+  bool has_thrown_failure() const;
   /// Tells all others that this process cannot go on.
   void fail(const std::string& message) noexcept;
 
  private:
-  enum class Kind : uint8_t { Hello, Verdict, Messages, Credits, Leaving, Wave, Report, End, Failure };
+  enum class Kind : uint8_t {
+    Hello,
+    Verdict,
+    Messages,
+    Credits,
+    Leaving,
+    Wave,
+    Report,
+    End,
+    Interrupt,
+    Failure
+  };
   struct PacketHeader;
   struct Peer {
     Peer(uint32_t window, const Silence& heard) : credits(window), silence(heard) {}
@@ -237,6 +252,7 @@ class Transport {
   template <class HandOn>
   std::size_t hand_on_again(const HandOn& hand_on);
   void want_end();
+  void pass_interrupt_on();
   void advance_ending();
   bool finish_wave(const EndingReport& report);
 
@@ -253,6 +269,7 @@ class Transport {
   bool joined_ = false;
   bool wants_end_ = false;
   bool ended_ = false;
+  bool has_passed_interrupt_on_ = false;
   EndingWaves waves_;
   EndingAnswers answers_;
   uint64_t sent_ = 0;

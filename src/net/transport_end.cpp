@@ -40,7 +40,7 @@ void Transport::advance_ending() {
 void Transport::compare_runs(int process) {
   const std::optional<uint32_t> theirs = peer(process).runs;
   if (!theirs || *theirs >= runs_) return;
-  const auto runs = [](uint32_t count) { return fmt::format("{} {}", count, count == 1 ? "run" : "runs"); };
+  const auto runs = [](uint32_t count) { return fmt::format("{} shared {}", count, count == 1 ? "run" : "runs"); };
   fail_all(
       fmt::format("{} has ended after {}, while {} has begun {}; every process must run the same programs, "
                   "with process 0, in the same order",
@@ -61,6 +61,17 @@ void Transport::want_end() {
   ByteWriter body;
   body.number(runs_);
   control(0, Kind::Leaving, body);
+}
+
+/// Process 0 alone decides when all end.
+void Transport::pass_interrupt_on() {
+  if (self_ == 0 || options_.interrupted == nullptr || !options_.interrupted->load()) return;
+  if (!std::exchange(has_passed_interrupt_on_, true)) control(0, Kind::Interrupt, {});
+}
+
+bool Transport::has_thrown_failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_ && failure_->is_known;
 }
 
 bool Transport::try_end() {

@@ -82,6 +82,18 @@ class Lost(LaunchedTest):
                 self.assertTrue((pathlib.Path(out) / "last.safetensors").exists(), said)
                 self.assert_nothing_is_left(out)
 
+    def test_an_interrupt_of_any_process_ends_all_in_good_order(self):
+        program = f"{self.directory.name}/queens.hia"
+        shutil.copy(ROOT / "examples/queens.hia", program)
+        for mpi in self.each_mpi():
+            for number in (0, 2):
+                status, said, _ = self.disturb_command(["run", program, "--n=15"], program, mpi, number, signal.SIGTERM)
+                self.assertEqual((status, said.count("error: interrupted")), (130, 1), said)
+            out = f"{self.directory.name}/{mpi}"
+            status, said, _ = self.disturb_command(["train", MODEL, *TRAINING, "--epochs=100000", "--out", out], out, mpi, 1, signal.SIGTERM)
+            self.assertEqual((status, said.count("error: ")), (130, 1), said)
+            self.assertTrue((pathlib.Path(out) / "last.safetensors").exists(), said)
+
     def test_a_second_interrupt_ends_all_at_once(self):
         for process, program, first in self.long_runs():
             os.kill(first, signal.SIGSTOP)  # it would never come to an end by itself

@@ -102,6 +102,7 @@ TEST(LauncherNotes, NameTheProcessThatWasKilled) {
     EXPECT_TRUE(open_mpi.take(line));
   }
   EXPECT_FALSE(open_mpi.take("what a process says"));
+  EXPECT_TRUE(open_mpi.take("mpirun.openmpi: Forwarding signal 10 to job"));
   ASSERT_TRUE(open_mpi.lost_process());
   EXPECT_EQ(open_mpi.lost_process()->message, "process 1 (nodeb) was killed by signal 9");
   EXPECT_EQ(open_mpi.lost_process()->host, "nodeb");

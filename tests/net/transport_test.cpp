@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <random>
@@ -300,7 +301,7 @@ TEST(HostileMessages, AnyDamageOfPacketsIsAnErrorOrAnotherMessage) {
     for (std::size_t i = 0; i < packet.size(); ++i) packet.data()[i] = static_cast<std::byte>(random());
     constexpr std::array<uint8_t, 6> kBegin = {0x48, 0x69, 0x74, 0x4E, kWireVersion, 0};
     if (random() % 8 > 0) std::memcpy(packet.data(), kBegin.data(), kBegin.size());
-    if (random() % 2 == 0) packet.data()[6] = static_cast<std::byte>(random() % 9);
+    if (random() % 2 == 0) packet.data()[6] = static_cast<std::byte>(random() % 10);
     if (random() % 2 == 0) std::memset(packet.data() + 8, 0, 4);
     if (random() % 2 == 0) std::memset(packet.data() + 33, 0, 7);
     if (random() % 8 == 0) packet.resize(random() % 20);
@@ -437,12 +438,35 @@ TEST(InProcess, WhoEndsWithoutARunOfTheOthersIsNamed) {
     }
     return "";
   };
-  EXPECT_THAT(error_where({1, 0}),
-              AllOf(HasSubstr("process 1 ("), HasSubstr(" has ended after 0 runs, while process 0 (")));
+  EXPECT_THAT(error_where({1, 0}), AllOf(HasSubstr("process 1 ("),
+                                         HasSubstr(" has ended after 0 shared runs, while process 0 (")));
   EXPECT_THAT(error_where({1, 2}),
-              AllOf(HasSubstr("process 0 ("), HasSubstr(" has ended after 1 run, while process 1 (")));
-  EXPECT_THAT(error_where({3, 3, 2}), HasSubstr("has begun 3 runs; every process must run the same"));
-  EXPECT_THAT(error_where({0, 0, 1}), HasSubstr(" has ended after 0 runs, while process 2 ("));
+              AllOf(HasSubstr("process 0 ("), HasSubstr(" has ended after 1 shared run, while process 1 (")));
+  EXPECT_THAT(error_where({3, 3, 2}), HasSubstr("has begun 3 shared runs; every process must run the same"));
+  EXPECT_THAT(error_where({0, 0, 1}), HasSubstr(" has ended after 0 shared runs, while process 2 ("));
+}
+
+TEST(InProcess, AnInterruptOfOneProcessReachesProcess0) {
+  std::array<std::atomic<bool>, 3> interrupted{};
+  const auto links = in_process_links(3);
+  std::vector<std::jthread> others;
+  const auto act = [&](std::size_t self) {
+    Transport transport(*links[self], {.interrupted = &interrupted[self]});
+    transport.introduce({"1", "avx2", "a program", ""});
+    transport.join();
+    if (self == 2) interrupted[self].store(true);
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (!interrupted[0].load() && std::chrono::steady_clock::now() < end) {
+      transport.keep_alive();
+      std::this_thread::sleep_for(1ms);
+    }
+    transport.end([](int, const Header&, std::span<const std::byte>) {});
+  };
+  for (std::size_t self = 1; self < interrupted.size(); ++self) others.emplace_back(act, self);
+  act(0);
+  others.clear();
+  EXPECT_TRUE(interrupted[0].load());
+  EXPECT_FALSE(interrupted[1].load());
 }
 
 TEST(InProcess, AThreadThatNeverJoinsIsLost) {
