@@ -4,35 +4,26 @@
 
 #include <chrono>
 
-#include "base/shared_loop.h"
-
 namespace hiaton::exec {
 namespace {
 
 constexpr std::chrono::microseconds kCommonSleep{200};
-/// A process without work looks again for so long before it sleeps.
-constexpr std::chrono::microseconds kCommonSpin{50};
-constexpr int kSpinsBetweenLooks = 16;
 
 }  // namespace
 
 bool CommonRun::wait_for_work() {
-  const std::chrono::nanoseconds end = transport_.now() + kCommonSpin;
-  for (int looks = 0;; ++looks) {
+  const auto is_done = [this] {
     if (!has_ended_) poll();
-    if (has_ended_) {
-      transport_.flush();
-      return false;
-    }
-    if (!has_failed_ && has_work()) return true;
-    const bool is_time_to_rest = looks % kSpinsBetweenLooks == 0 && transport_.now() >= end;
-    if (looks == 0) transport_.flush();
-    if (is_time_to_rest || has_failed_) {
-      rest();
-    } else {
-      pause_thread();
-    }
+    return has_ended_ || (!has_failed_ && has_work());
+  };
+  if (!is_done()) {
+    transport_.flush();
+    bool done = !has_failed_ && spinning_.look(is_done);
+    for (; !done; done = is_done()) rest();
   }
+  if (!has_ended_) return true;
+  transport_.flush();
+  return false;
 }
 
 /// Nothing is left to do here, unless something comes.

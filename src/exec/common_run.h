@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/spinning.h"
 #include "exec/direct/run/remote_messages.h"
 #include "hiaton/error.h"
 #include "hiaton/run.h"
@@ -94,6 +95,7 @@ class CommonRun {
   bool has_failed_ = false;
   std::optional<RunError> error_;
   net::HeldMessages held_;  ///< messages of no run
+  Spinning spinning_;
   std::vector<RegionStats> regions_;
   direct::StatsOfOthers others_;
 };

@@ -10,14 +10,11 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/shared_loop.h"
 #include "exec/direct/run/interpret.h"
 #include "exec/direct/run/remote_messages.h"
 
 namespace hiaton::exec::direct {
 namespace {
-
-using SentClock = std::chrono::steady_clock;
 
 /// A process that has a copy of a function sends a call of it to another one while that has fewer of its
 /// calls, and else runs it itself.
@@ -29,9 +26,6 @@ constexpr uint32_t kMostSentRuns = ~uint32_t{0} >> kBitsOfSentKind;
 constexpr std::size_t kMostUnderWay = 4096;
 /// A worker that computes looks so often at what has come.
 constexpr std::chrono::milliseconds kTick{2};
-/// A worker without work looks again for so long before it sleeps.
-constexpr std::chrono::microseconds kSpin{60};
-constexpr int kSpinsBetweenClocks = 16;
 constexpr std::chrono::milliseconds kLongestSleep{100};
 /// A process that could begin more calls, but has not the memory for what they send, waits so long for
 /// others.
@@ -139,15 +133,12 @@ bool SentCalls::run_next() {
 
 void SentCalls::wait_for_others() {
   transport_.flush();
-  const SentClock::time_point end = SentClock::now() + kSpin;
   const auto has_work = [&] { return !runnable_.empty() || is_over(); };
-  do {
-    for (int i = 0; i < kSpinsBetweenClocks; ++i) {
-      poll();
-      if (has_work()) return;
-      pause_thread();
-    }
-  } while (SentClock::now() < end);
+  const auto work_has_come = [&] {
+    poll();
+    return has_work();
+  };
+  if (spinning_.look(work_has_come)) return;
   if (!refused_.empty()) {
     send_refused();
     transport_.flush();

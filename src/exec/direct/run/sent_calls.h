@@ -33,6 +33,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/spinning.h"
 #include "exec/direct/run/direct_worker.h"
 #include "exec/direct/run/remote_messages.h"
 #include "exec/direct/run/sent_protocol.h"
@@ -215,6 +216,7 @@ class SentCalls {
   StatsOfOthers others_;
   uint64_t bytes_sent_ = 0;
   uint64_t calls_taken_ = 0;
+  Spinning spinning_;
   std::exception_ptr failure_;
 };
 

@@ -1,0 +1,53 @@
+#include "base/spinning.h"
+
+#include <gtest/gtest.h>
+
+namespace hiaton {
+namespace {
+
+TEST(Spinning, LooksAgainUntilItIsThere) {
+  Spinning spinning;
+  int looks = 0;
+  EXPECT_TRUE(spinning.look([&] { return ++looks == 10; }));
+  EXPECT_EQ(looks, 10);
+}
+
+TEST(Spinning, LooksOnceWhereItHasBroughtNothingOfLate) {
+  Spinning spinning;
+  int waits_with_one_look = 0;
+  for (int wait = 0; wait < 1000; ++wait) {
+    int looks = 0;
+    EXPECT_FALSE(spinning.look([&] {
+      ++looks;
+      return false;
+    }));
+    waits_with_one_look += looks == 1 ? 1 : 0;
+    EXPECT_TRUE(looks > 1 || wait > 2) << wait;
+  }
+  EXPECT_GT(waits_with_one_look, 950);
+  EXPECT_LT(waits_with_one_look, 1000);
+}
+
+TEST(Spinning, LooksAgainAfterItHasBroughtSomething) {
+  Spinning spinning;
+  int looks = 0;
+  const auto never = [&] {
+    ++looks;
+    return false;
+  };
+  const auto at_the_third_look = [&] { return ++looks == 3; };
+  for (int wait = 0; wait < 3; ++wait) spinning.look(never);
+  int waits_with_one_look = -1;
+  do {
+    looks = 0;
+    ASSERT_LT(++waits_with_one_look, 100);
+  } while (!spinning.look(at_the_third_look));
+  EXPECT_GT(waits_with_one_look, 0);
+  for (int wait = 0; wait < 10; ++wait) {
+    looks = 0;
+    EXPECT_TRUE(spinning.look(at_the_third_look));
+  }
+}
+
+}  // namespace
+}  // namespace hiaton
