@@ -90,7 +90,8 @@ class Lost(LaunchedTest):
                 status, said, _ = self.disturb_command(["run", program, "--n=15"], program, mpi, number, signal.SIGTERM)
                 self.assertEqual((status, said.count("error: interrupted")), (130, 1), said)
             out = f"{self.directory.name}/{mpi}"
-            status, said, _ = self.disturb_command(["train", MODEL, *TRAINING, "--epochs=100000", "--out", out], out, mpi, 1, signal.SIGTERM)
+            training = ["train", MODEL, *TRAINING, "--epochs=100000", "--out", out]
+            status, said, _ = self.disturb_command(training, out, mpi, 1, signal.SIGTERM)
             self.assertEqual((status, said.count("error: ")), (130, 1), said)
             self.assertTrue((pathlib.Path(out) / "last.safetensors").exists(), said)
 
