@@ -40,7 +40,9 @@ void Transport::advance_ending() {
 void Transport::compare_runs(int process) {
   const std::optional<uint32_t> theirs = peer(process).runs;
   if (!theirs || *theirs >= runs_) return;
-  const auto runs = [](uint32_t count) { return fmt::format("{} shared {}", count, count == 1 ? "run" : "runs"); };
+  const auto runs = [](uint32_t count) {
+    return fmt::format("{} shared {}", count, count == 1 ? "run" : "runs");
+  };
   fail_all(
       fmt::format("{} has ended after {}, while {} has begun {}; every process must run the same programs, "
                   "with process 0, in the same order",
