@@ -142,6 +142,7 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   });
   const auto check_body = [&](const FunctionHead& head) {
     functions.enter(head);
+    const Diagnostics::Part part(diagnostics);
     if (head.gradient) return functions.define_gradient(head);
     const ExprId body = parser.read_body(head);
     try {

@@ -34,6 +34,21 @@ class Diagnostics {
     if (count < found_.size())
       found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(count), found_.end());
   }
+  /// A part of the program, such as the body of a function: what is wrong elsewhere does not count in it.
+  class Part {
+   public:
+    explicit Part(Diagnostics& of) : of_(of), around_(std::exchange(of.part_, of.found_.size())) {}
+    ~Part() { of_.part_ = around_; }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+   private:
+    Diagnostics& of_;
+    std::size_t around_;
+  };
+  /// Whether nothing was found in the innermost part.
+  bool is_clear() const { return found_.size() == part_; }
+  void forget_part() { forget_after(part_); }
   /// Looking for similar names is only worth its time for findings that will be shown.
   bool wants_suggestions() const { return found_.size() < kMaxShownErrors; }
   std::vector<Diagnostic> take() { return std::move(found_); }
@@ -43,6 +58,7 @@ class Diagnostics {
   static void replace_name(std::string& text, const std::string& name, const std::string& by);
 
   std::vector<Diagnostic> found_;
+  std::size_t part_ = 0;  ///< how many there were before the innermost part
   std::string context_;
   std::vector<std::pair<std::string, std::string>> shown_as_;
 };

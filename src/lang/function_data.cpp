@@ -221,7 +221,7 @@ BodyChecker::FunctionValue BodyChecker::function_of_own_types(const Expr& expr) 
     if (!is_open) value = named_function(expr, {});
   }
   if (value.function != nullptr) return value;
-  if (value.operation == nullptr && !diagnostics_.empty()) return {};
+  if (value.operation == nullptr && !diagnostics_.is_clear()) return {};
   if (value.operation != nullptr && takes_floats_alone(*value.operation->def))
     return function_of(*value.operation, std::vector<Wish>(value.operation->def->arity(), Type(DType::F64)),
                        expr);

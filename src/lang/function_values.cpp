@@ -66,7 +66,7 @@ Vars BodyChecker::call_local(const Expr& expr, const FunctionValue& callee, cons
     arguments = call_arguments(expr, *callee.function);
   }
   arguments.insert(arguments.end(), called.captured.begin(), called.captured.end());
-  if (diagnostics_.empty()) return emit_call(*called.function, arguments, expr.span);
+  if (diagnostics_.is_clear()) return emit_call(*called.function, arguments, expr.span);
   f_->set_span(expr.span);
   return stand_ins(called.function->results);
 }
@@ -337,6 +337,7 @@ BodyChecker::FunctionValue BodyChecker::closed_lambda(const FunctionValue& open,
 
 Vars BodyChecker::lambda_results(const FunctionValue& open, const FunctionHead& head, const Wish& wish,
                                  FunctionBuilder& builder) {
+  const Diagnostics::Part part(diagnostics_);
   FunctionBuilder* const around = std::exchange(f_, &builder);
   const std::size_t names = scope_.size();
   std::vector<FunctionValue> functions = local_functions_;
@@ -349,7 +350,7 @@ Vars BodyChecker::lambda_results(const FunctionValue& open, const FunctionHead& 
   scope_.shrink(names);
   local_functions_ = std::move(functions);
   f_ = around;
-  if (!diagnostics_.empty() || !all_known(results)) throw NoLambda();
+  if (!diagnostics_.is_clear() || !all_known(results)) throw NoLambda();
   return results;
 }
 

@@ -20,7 +20,7 @@ Vars BodyChecker::gradient(const Expr& expr) {
   const GradientOf& gradient = syntax_->gradients[expr.index];
   FunctionValue callee;
   std::optional<std::vector<Var>> arguments = arguments_for_gradient(expr, callee);
-  if (!arguments || !callee.known() || !diagnostics_.empty()) return unknown();
+  if (!arguments || !callee.known() || !diagnostics_.is_clear()) return unknown();
   const std::size_t taken = arguments->size() + callee.function->function_places.size();
   const std::size_t params = callee.function->params.size();
   callee = derived(std::move(callee), gradient);
@@ -41,7 +41,7 @@ Vars BodyChecker::gradient(const Expr& expr) {
                                  [&] { return fmt::format("the gradient of result {}", i + 1); }));
   }
   arguments->insert(arguments->end(), callee.captured.begin(), callee.captured.end());
-  if (!diagnostics_.empty()) return unknown();
+  if (!diagnostics_.is_clear()) return unknown();
   return emit_call(*callee.function, *arguments, expr.span);
 }
 

@@ -25,24 +25,24 @@ const FunctionHead* BodyChecker::giver_of_function(const Expr& call) const {
 /// What is wrong is reported where the call is checked as one that gives a data value.
 std::optional<BodyChecker::FunctionValue> BodyChecker::known_result(const Expr& call, const Wish& wish) {
   const FunctionHead* const written = giver_of_function(call);
-  if (written == nullptr || !diagnostics_.empty()) return std::nullopt;
+  if (written == nullptr || !diagnostics_.is_clear()) return std::nullopt;
   std::optional<FunctionValue> found;
   if (written->is_generic()) {
     const auto given = std::span(syntax_->types).subspan(call.types.begin, call.types.count);
     const std::optional<Resolved> made = resolve_generic(call, *written, given, {&wish, 1});
     if (made) found = known_result(*made);
-    if (found && diagnostics_.empty()) functions_.take_back(*made->callee);
+    if (found && diagnostics_.is_clear()) functions_.take_back(*made->callee);
   } else {
     found = known_result(Resolved{written, call_arguments(call, *written)});
   }
-  if (diagnostics_.empty()) return found;
-  diagnostics_.forget_after(0);
+  if (diagnostics_.is_clear()) return found;
+  diagnostics_.forget_part();
   return std::nullopt;
 }
 
 std::optional<BodyChecker::FunctionValue> BodyChecker::known_result(const Resolved& call) {
   const FunctionHead& callee = *call.callee;
-  const bool is_ready = diagnostics_.empty() && are_known(call.arguments) &&
+  const bool is_ready = diagnostics_.is_clear() && are_known(call.arguments) &&
                         call.arguments.size() == callee.value_count() && callee.results.size() == 1;
   if (!is_ready || std::ranges::find(inside_, &callee) != inside_.end()) return std::nullopt;
   const FunctionType* const type = function_type(callee.results[0]);

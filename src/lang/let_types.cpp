@@ -95,7 +95,7 @@ void BodyChecker::LetTypes::tell(std::size_t first) {
     LetUses uses{.around = checker_.uses_, .uses = {}, .types = {}};
     const std::vector<std::size_t> asked = unfold_from(first, unfolded, uses);
     if (asked.empty()) return;
-    is_clear_ = checker_.diagnostics_.empty();
+    is_clear_ = checker_.diagnostics_.is_clear();
     is_clear_ = attempt_from(first, unfolded, uses) && is_clear_;
     tells_more = false;
     for (const std::size_t name : asked) {
@@ -200,7 +200,7 @@ bool BodyChecker::LetTypes::is_untold(std::size_t index, Wishes types) {
 }
 
 void BodyChecker::LetTypes::report_untold() {
-  if (!checker_.diagnostics_.empty()) return;
+  if (!checker_.diagnostics_.is_clear()) return;
   for (const std::size_t index : untold_) report(index);
 }
 

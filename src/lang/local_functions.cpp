@@ -107,6 +107,7 @@ class BodyChecker::LocalGroup {
   Vars results(const LocalFunction& function, FunctionBuilder& builder) {
     BodyChecker& checker = checker_;
     FunctionBuilder* const around = std::exchange(checker.f_, &builder);
+    const Diagnostics::Part part(checker.diagnostics_);
     const std::size_t names = checker.scope_.size();
     std::vector<FunctionValue> functions = std::exchange(checker.local_functions_, functions_);
     builder.set_placement(around->placement());
@@ -136,7 +137,7 @@ class BodyChecker::LocalGroup {
     checker.scope_.shrink(names);
     checker.local_functions_ = std::move(functions);
     checker.f_ = around;
-    if (!checker.diagnostics_.empty() || !all_known(results)) throw NoLocalFunction();
+    if (!checker.diagnostics_.is_clear() || !all_known(results)) throw NoLocalFunction();
     return results;
   }
 
@@ -200,7 +201,7 @@ BodyChecker::FunctionValue BodyChecker::function_bound(ExprId bound, Symbol name
   const FunctionHead* const function = functions_.find(expr.name);
   FunctionValue value;
   if (expr.kind == Expr::Kind::Gradient && is_gradient_of_known(expr)) {
-    if (diagnostics_.empty()) value = gradient_value(expr, {});
+    if (diagnostics_.is_clear()) value = gradient_value(expr, {});
   } else if (expr.kind != Expr::Kind::Name || (function != nullptr && function->is_generic())) {
     value = open_function(expr);
   } else {

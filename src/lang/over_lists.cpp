@@ -125,7 +125,7 @@ Vars BodyChecker::over_list(const Expr& expr, Wishes wishes) {
     return unknown();
   }
   std::optional<OverList> read = read_over_list(expr, applied, wishes);
-  if (!read || !diagnostics_.empty()) return unknown();
+  if (!read) return unknown();
   if (needs_types) {
     std::vector<Wish> types;
     for (const Type& type : read->argument_types()) types.push_back(type);

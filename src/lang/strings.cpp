@@ -85,7 +85,7 @@ Var BodyChecker::string_call(const Expr& expr) {
     if (of_lists != nullptr && Declarations::is_list(of.type())) {
       const FunctionHead* const function = instance_for(*of_lists, {of.type()}, expr.span);
       if (function == nullptr) return Var();
-      if (!diagnostics_.empty()) return stand_in(Type(DType::I64));
+      if (!diagnostics_.is_clear()) return stand_in(Type(DType::I64));
       const Vars found = emit_call(*function, {of}, expr.span);
       return known(found) ? found[0] : Var();
     }

@@ -158,7 +158,7 @@ Vars BodyChecker::call(const Expr& expr, Wishes wishes) {
     resolved.arguments = call_arguments(expr, *callee);
   }
   const FunctionHead& called = *resolved.callee;
-  if (diagnostics_.empty()) return emit_call(called, resolved.arguments, expr.span);
+  if (diagnostics_.is_clear()) return emit_call(called, resolved.arguments, expr.span);
   f_->set_span(expr.span);
   return stand_ins(called.results);
 }

@@ -91,6 +91,7 @@ bool BodyChecker::attempt(const std::function<void()>& make) {
   if (attempts_ == kMostAttempts) return false;
   ++attempts_;
   const std::size_t findings = diagnostics_.count();
+  const Diagnostics::Part part(diagnostics_);
   const std::size_t names = scope_.size();
   const std::size_t functions = local_functions_.size();
   const std::size_t generated = generated_.count();

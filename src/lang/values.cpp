@@ -143,7 +143,7 @@ Var BodyChecker::name(const Expr& expr, const Wish& wish) {
 
 Var BodyChecker::constant_value(const FunctionHead& constant, Span span) {
   if (!constant.readable || !constant.results[0]) return Var();
-  if (!diagnostics_.empty()) return stand_in(*constant.results[0]);
+  if (!diagnostics_.is_clear()) return stand_in(*constant.results[0]);
   return emit_call(constant, {}, span);
 }
 

@@ -191,5 +191,24 @@ INSTANTIATE_TEST_SUITE_P(
             "expected the type T of 'None', which nothing here tells; in brackets it is written None[...]"}),
     name_of_message);
 
+/// What is wrong in one function, or before an expression, hides no types from the others.
+TEST(InferenceBesideErrors, FindsTheSameTypes) {
+  const std::string program = MAP
+      "fn of[K, V](m: Map[K, V], entries: List[(K, V)]) -> Map[K, V] = m\n"
+      "fn wrong(n: i64) -> i64 = nothing\n"
+      "fn g(n: i64) -> i64 = count(of(Tip, map(fn(i) -> (i, 0.5), [n, 2])))\n"
+      "fn h(n: i64) -> i64 =\n"
+      "  let a = nowhere\n"
+      "  let c = count(of(Tip, map(fn(i) -> (i, 0.5), [n, 2])))\n"
+      "  c + a\n";
+  EXPECT_EQ(error_of(program),
+            "test.hia:5:27: error: unknown name 'nothing'\n"
+            " 5 | fn wrong(n: i64) -> i64 = nothing\n"
+            "   |                           ^^^^^^^\n"
+            "test.hia:8:11: error: unknown name 'nowhere'\n"
+            " 8 |   let a = nowhere\n"
+            "   |           ^^^^^^^");
+}
+
 }  // namespace
 }  // namespace hiaton
