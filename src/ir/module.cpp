@@ -1,6 +1,10 @@
 // What a module answers about its functions.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "hiaton/ir.h"
 #include "ir/errors.h"
 
@@ -14,6 +18,29 @@ Range range_of(const std::vector<Phase>& phases, std::size_t phase, std::size_t 
   Range range{0, phases[phase].*count};
   for (std::size_t i = 0; i < phase; ++i) range.begin += phases[i].*count;
   return range;
+}
+
+/// Whether the function stands in the program's own file, and not in one that it imports or in none. All
+/// functions of a module without a text count.
+bool is_in_own_file(const Module& module, const Function& function) {
+  if (module.source == nullptr) return true;
+  return function.span.known() &&
+         &module.source->file_at(function.span.begin) == &module.source->files().front();
+}
+
+/// The instances of a generic function stand at one place.
+std::vector<std::string_view> written_names(const Module& module) {
+  std::vector<std::string_view> names;
+  std::vector<uint32_t> places;
+  for (const Function& function : module.functions) {
+    if (!is_in_own_file(module, function)) continue;
+    const bool is_instance =
+        module.source != nullptr && std::ranges::find(places, function.span.begin) != places.end();
+    if (is_instance) continue;
+    names.emplace_back(function.name);
+    places.push_back(function.span.begin);
+  }
+  return names;
 }
 
 }  // namespace
@@ -48,11 +75,10 @@ std::optional<FunctionId> Module::find(std::string_view name) const {
 FunctionId Module::function_named(std::string_view name) const {
   if (const auto found = find(name)) return *found;
   constexpr std::size_t kShownNames = 10;
-  std::string names;
-  for (std::size_t i = 0; i < functions.size() && i < kShownNames; ++i) {
-    names += (i > 0 ? ", " : "") + functions[i].name;
-  }
-  if (functions.size() > kShownNames) names += ", ...";
+  const std::vector<std::string_view> written = written_names(*this);
+  const auto shown = std::span(written).first(std::min(written.size(), kShownNames));
+  std::string names = fmt::format("{}", fmt::join(shown, ", "));
+  if (written.size() > kShownNames) names += ", ...";
   throw ProgramError(fmt::format("expected a function '{}' to start at, found {}", name,
                                  names.empty() ? "no function" : "only: " + names));
 }

@@ -115,7 +115,7 @@ void refuse_endless_constants(const std::vector<FunctionHead>& heads, const Func
 ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& tokens, const Symbols& symbols,
                  Operations& operations, const ParseOptions& options, Diagnostics& diagnostics) {
   ModuleBuilder builder(source);
-  Declarations declarations(symbols, builder.module().data_types, options, diagnostics);
+  Declarations declarations(*source, symbols, builder.module().data_types, options, diagnostics);
   const std::vector<FunctionHead> heads = read_heads(*source, tokens, symbols, declarations, diagnostics);
   for (const FunctionHead& head : heads) {
     if (!dtype_from_name(symbols[head.name])) operations.shadow(head.name);

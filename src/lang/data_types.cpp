@@ -90,6 +90,7 @@ const Type* Reader::type_argument(Symbol name) const {
   return nullptr;
 }
 
+/// Tensors are of any size where a symbol stands.
 std::optional<std::vector<Type>> Reader::types_in_brackets() {
   take();
   const Deeper deeper = inside_brackets();
@@ -98,7 +99,7 @@ std::optional<std::vector<Type>> Reader::types_in_brackets() {
   do {
     const std::optional<Type> read = type();
     known = known && read.has_value();
-    types.push_back(read.value_or(Type()));
+    types.push_back(without_symbols(read.value_or(Type())));
   } while (accept(Tok::Comma));
   expect(Tok::RightBracket, "',' or ']' after a type");
   return known ? std::optional(std::move(types)) : std::nullopt;

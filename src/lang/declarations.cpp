@@ -6,8 +6,24 @@
 
 #include "hiaton/error.h"
 #include "ir/names.h"
+#include "lang/library.h"
 
 namespace hiaton::lang {
+
+Type without_symbols(Type type) {
+  for (Dim& dim : type.shape) {
+    if (dim.size < 0) dim = unknown_dim();
+  }
+  return type;
+}
+
+std::string declaration_of(const Variant& variant) {
+  std::string text;
+  for (const Field& field : variant.fields) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name, to_string(field.type));
+  }
+  return text.empty() ? variant.name : fmt::format("{}({})", variant.name, text);
+}
 
 std::optional<std::size_t> Declarations::list_variant(std::string_view name) {
   if (name == "Nil") return kNil;
@@ -36,13 +52,23 @@ bool Declarations::is_free_for_type(Symbol name, Span span) {
         span, fmt::format("expected the name of a data type with a capital first letter, found '{}'", text));
     return false;
   }
-  if (text == kList || data_types_.contains(name) || generic_types_.contains(name) ||
-      aliases_.contains(name)) {
-    diagnostics_.add(span, text == kList
-                               ? fmt::format("expected a new name, found '{}', which is built in", text)
-                               : fmt::format("data type '{}' is defined twice", text));
+  if (text == kList) {
+    diagnostics_.add(span, fmt::format("expected a new name, found '{}', which is built in", text));
     return false;
   }
+  const auto [first, is_new] = type_spans_.emplace(name, span);
+  if (!is_new && !is_of_library_too(name, first->second, span, "data type"))
+    diagnostics_.add(span, fmt::format("data type '{}' is defined twice", text));
+  return is_new;
+}
+
+bool Declarations::is_of_library_too(Symbol name, Span first, Span second, std::string_view what) {
+  const bool is_second = is_of_library(source_.file_at(second.begin).key);
+  const Source::File& file = source_.file_at((is_second ? second : first).begin);
+  if (!is_of_library(file.key)) return false;
+  diagnostics_.add(is_second ? first : second,
+                   fmt::format("expected a new name, found '{}', which is a {} of \"{}\", an imported file",
+                               symbols_[name], what, file.key));
   return true;
 }
 
@@ -55,9 +81,11 @@ std::optional<Type> Declarations::declare_type(Symbol name, Span span) {
 }
 
 bool Declarations::is_free_for_variant(Symbol name, Span span) {
+  const auto [first, is_new] = variant_spans_.emplace(name, span);
   const VariantPlace* const known = find(variants_, name);
   const GenericVariant* const generic = find(generic_variants_, name);
   if (known == nullptr && generic == nullptr) return true;
+  if (is_of_library_too(name, first->second, span, "variant")) return false;
   diagnostics_.add(span,
                    fmt::format("variant '{}' is defined twice; the first one belongs to '{}'", symbols_[name],
                                known != nullptr ? to_string(known->data) : symbols_[generic->type->name]));

@@ -80,12 +80,19 @@ struct ParameterDeclaration {
   std::optional<uint32_t> placement{};  ///< in TokenList::strings
 };
 
+/// "Point(x: f64, y: f64)"
+std::string declaration_of(const Variant& variant);
+
+/// Symbols stand for sizes in one function only: any size takes their place.
+Type without_symbols(Type type);
+
 /// Filled before any body is read.
 class Declarations {
  public:
-  Declarations(const Symbols& symbols, DataTypes& types, const ParseOptions& options,
+  Declarations(const Source& source, const Symbols& symbols, DataTypes& types, const ParseOptions& options,
                Diagnostics& diagnostics)
-      : symbols_(symbols),
+      : source_(source),
+        symbols_(symbols),
         types_(types),
         options_(options),
         diagnostics_(diagnostics),
@@ -95,7 +102,8 @@ class Declarations {
   static constexpr std::string_view kList = "List";
   static constexpr std::size_t kNil = 0;
   static constexpr std::size_t kCons = 1;
-  Type list_of(const Type& element) { return types_.list_of(element); }
+  /// A list is of one type whatever a symbol stands for: its elements are of any size where a symbol stands.
+  Type list_of(const Type& element) { return types_.list_of(without_symbols(element)); }
   Type tuple_of(const std::vector<Type>& parts) { return types_.tuple_of(parts); }
   FunctionTypes& function_types() { return function_types_; }
   const FunctionTypes& function_types() const { return function_types_; }
@@ -218,7 +226,11 @@ class Declarations {
   /// Reports a name that is taken.
   bool is_free_for_variant(Symbol name, Span span);
   void refuse_variant(Symbol name, Span span, std::string_view what);
+  /// Where a file of the library has a name that the program has too, the program is told: it cannot change
+  /// that file. False where neither is of the library.
+  bool is_of_library_too(Symbol name, Span first, Span second, std::string_view what);
 
+  const Source& source_;
   const Symbols& symbols_;
   DataTypes& types_;
   const ParseOptions& options_;
@@ -228,6 +240,8 @@ class Declarations {
   BySymbol<Size> sizes_;
   BySymbol<Type> data_types_;
   std::vector<std::pair<Symbol, Span>> declared_types_;  ///< in the order of the text
+  BySymbol<Span> type_spans_;                            ///< of the names of data types and aliases
+  BySymbol<Span> variant_spans_;                         ///< of the names of variants
   BySymbol<VariantPlace> variants_;
   BySymbol<std::unique_ptr<GenericType>> generic_types_;
   BySymbol<GenericVariant> generic_variants_;

@@ -10,15 +10,6 @@
 namespace hiaton::lang {
 namespace {
 
-/// "Point(x: f64, y: f64)"
-std::string declaration_of(const Variant& variant) {
-  std::string text;
-  for (const Field& field : variant.fields) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name, to_string(field.type));
-  }
-  return text.empty() ? variant.name : fmt::format("{}({})", variant.name, text);
-}
-
 std::optional<std::size_t> find_field(const Variant& variant, std::string_view name) {
   const auto found = std::find_if(variant.fields.begin(), variant.fields.end(),
                                   [&](const Field& field) { return field.name == name; });

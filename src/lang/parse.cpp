@@ -50,7 +50,7 @@ std::map<std::string, int64_t> declared_sizes(const std::shared_ptr<const Source
   const Operations operations(symbols);
   const TokenList tokens = lex(*source, symbols, findings);
   DataTypes types;
-  Declarations declarations(symbols, types, options, findings);
+  Declarations declarations(*source, symbols, types, options, findings);
   read_heads(*source, tokens, symbols, declarations, findings);
   std::map<std::string, int64_t> sizes;
   declarations.for_each_size([&](std::string_view name, const Size& size) {

@@ -96,9 +96,9 @@ void PatternChecker::check_variant(const ArmPattern& pattern, const Type& type) 
     return;
   }
   if (pattern.parts.count != fields.size()) {
-    diagnostics_.add(pattern.span,
-                     fmt::format("'{}' has {} field{}, found {} in the pattern", wanted.name, fields.size(),
-                                 fields.size() == 1 ? "" : "s", pattern.parts.count));
+    diagnostics_.add(pattern.span, fmt::format("'{}' has {} field{}, found {} in the pattern: {}",
+                                               wanted.name, fields.size(), fields.size() == 1 ? "" : "s",
+                                               pattern.parts.count, declaration_of(wanted)));
     return;
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -32,9 +32,6 @@ class Deeper {
   int& depth_;
 };
 
-/// Symbols stand for sizes in one function only: any size takes their place.
-Type without_symbols(Type type);
-
 /// Where, in a function type, the types of its parameters and of its result stand.
 struct FunctionPlaces {
   std::vector<std::size_t> params;

@@ -5,12 +5,6 @@
 #include <algorithm>
 
 namespace hiaton::lang {
-Type without_symbols(Type type) {
-  for (Dim& dim : type.shape) {
-    if (dim.size < 0) dim = unknown_dim();
-  }
-  return type;
-}
 
 TypeInference::TypeInference(const std::vector<Symbol>& params, const Source& source, const TokenList& tokens,
                              Declarations& declarations, Diagnostics& diagnostics)

@@ -306,7 +306,7 @@ const ErrorCase kDataErrors[] = {
     {"UnknownVariantInAPattern", TREE "fn f(t: Tree) -> i64 = match t Leav(w) -> w _ -> 1",
      "2:32: expected a variant of Tree (Leaf, Node), found 'Leav'"},
     {"WrongNumberOfParts", TREE "fn f(t: Tree) -> i64 = match t Leaf(a, b) -> a _ -> 1",
-     "2:32: 'Leaf' has 1 field, found 2 in the pattern"},
+     "2:32: 'Leaf' has 1 field, found 2 in the pattern: Leaf(word: i64)"},
     {"PatternOfANumber", TREE "fn f(t: Tree) -> i64 = match t Leaf(Leaf(x)) -> x _ -> 1",
      "2:37: expected a name or '_' for a value of type i64, found 'Leaf'"},
     {"NameTwiceInAPattern", TREE "fn f(t: Tree) -> i64 = match t Node(a, a) -> 1 _ -> 2",

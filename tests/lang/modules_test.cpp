@@ -136,6 +136,32 @@ TEST_F(Modules, NamesAreOfTheWholeProgram) {
       HasSubstr("lib.hia:2:4: error: function 'f' is defined twice; the first definition is in line 2 of"));
 }
 
+TEST_F(Modules, ANameOfTheLibraryIsReportedInTheProgram) {
+  EXPECT_EQ(error_of_program("import \"std/list\"\ndata Option[T] = Absent | Present(value: T)\n"
+                             "data Tree = Some(tree: Tree) | Leaf\nfn main(n: i64) -> i64 = n\n"),
+            folder_.string() +
+                "/main.hia:2:6: error: expected a new name, found 'Option', which is a data type of "
+                "\"std/option\", an imported file\n"
+                " 2 | data Option[T] = Absent | Present(value: T)\n"
+                "   |      ^^^^^^");
+  EXPECT_THAT(error_of_program("import \"std/list\"\ndata Tree = Some(tree: Tree) | Leaf\n"),
+              HasSubstr("main.hia:2:13: error: expected a new name, found 'Some', which is a variant of "
+                        "\"std/option\", an imported file"));
+}
+
+TEST_F(Modules, AProgramWithoutMainNamesItsOwnFunctions) {
+  const ir::Module module =
+      lang::parse(program("import \"std/list\"\nfn count[T](xs: List[T]) -> i64 = length(xs)\n"
+                          "fn f(n: i64) -> i64 = count(map(fn(x) -> x + n, range(0, n))) + count([\"a\"]) + "
+                          "length(sort([0.5]))\n"));
+  try {
+    module.function_named("main");
+    ADD_FAILURE() << "there is no such function";
+  } catch (const ProgramError& error) {
+    EXPECT_STREQ(error.what(), "expected a function 'main' to start at, found only: f, count_i64");
+  }
+}
+
 class ConstantsAndAliases : public testing::TestWithParam<PrintCase> {};
 
 TEST_P(ConstantsAndAliases, PrintAndParseBack) {
