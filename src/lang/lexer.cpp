@@ -310,6 +310,7 @@ Symbols::Symbols() {
   for (std::string_view keyword : ir::kKeywords) intern(keyword);
   first_place_ = static_cast<Symbol>(names_.size());
   names_.insert(names_.end(), kPlaces + kHidden, "_");
+  intern("Cons");
 }
 
 TokenList lex(const Source& source, Symbols& symbols, Diagnostics& diagnostics) {

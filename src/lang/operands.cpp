@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 #include "lang/parser.h"
 
@@ -180,7 +181,10 @@ ExprId Parser::name_or_call() {
 Flex Parser::arguments(Tok close, std::string_view expected, Named* named) {
   const Deeper deeper(brackets_);
   Flex flex = Flex::Integer;
+  const std::size_t first = open_list_.size();
   while (!at(close)) {
+    const bool is_rest = close == Tok::RightBracket && at(Tok::DotDot) && open_list_.size() > first;
+    if (is_rest) return flex;
     if (named != nullptr && named->are_fields && at_name_of_value()) {
       named->fields.push_back(field_value());
     } else if (named != nullptr && at_name_of_value()) {
@@ -332,11 +336,33 @@ ExprId Parser::update(ExprId expr) {
               .fields = append<FieldName>(syntax_.fields, fields)});
 }
 
+/// `[a, b, ..xs]` is Cons(a, Cons(b, xs)).
+ExprId Parser::onto_list(std::size_t first, const Token& open) {
+  take();
+  const Deeper deeper(brackets_);
+  ExprId made = expression();
+  expect(Tok::RightBracket, "an operator or ']' after the rest of the list");
+  const std::vector<ExprId> elements(open_list_.begin() + static_cast<std::ptrdiff_t>(first),
+                                     open_list_.end());
+  open_list_.resize(first);
+  if (elements.size() > static_cast<std::size_t>(kMaxNesting - nesting_)) fail_nesting();
+  for (const ExprId element : elements | std::views::reverse) {
+    open_list_.insert(open_list_.end(), {element, made});
+    made = add({.kind = Expr::Kind::Call,
+                .name = declarations().symbols().cons(),
+                .span = span_from(open.span.begin),
+                .sign = open.span,
+                .list = close_list(first)});
+  }
+  return made;
+}
+
 ExprId Parser::list() {
   const Deeper deeper = nested();
   const Token& open = take();
   const std::size_t first = open_list_.size();
   const Flex flex = arguments(Tok::RightBracket, "an operator, ',' or ']' after an element", nullptr);
+  if (at(Tok::DotDot)) return onto_list(first, open);
   return add({.kind = Expr::Kind::List,
               .flex = open_list_.size() > first ? flex : Flex::Rigid,
               .span = span_from(open.span.begin),

@@ -113,6 +113,7 @@ class Parser : Reader {
   ExprId lambda();
   ExprId learned();
   ExprId list();
+  ExprId onto_list(std::size_t first, const Token& open);
   ExprId parenthesized();
   ExprId conditional();
   ExprId match();

@@ -31,6 +31,8 @@ class Symbols {
   bool is_hidden(Symbol symbol) const {
     return symbol >= first_place_ + kPlaces && symbol < first_place_ + kPlaces + kHidden;
   }
+  /// The variant of the built-in list that has elements.
+  Symbol cons() const { return hidden(kHidden); }
   std::string_view operator[](Symbol symbol) const { return names_[symbol]; }
   std::size_t size() const { return names_.size(); }
 

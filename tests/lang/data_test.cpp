@@ -28,6 +28,11 @@ const PrintCase kDataPrograms[] = {
           "  let l = field(t, variant=1, field=0)\n"
           "  let r = field(t, variant=1, field=1)\n"
           "  total(l) + total(r)\n"},
+    {"AListMayBeginAnotherOne",
+     "fn f(n: i64, xs: List[i64]) -> List[i64] = [n, 1, ..xs]\n"
+     "fn g(n: i64) -> List[f64] = [1, ..[0.5, ..[]]]\n",
+     "fn f(n: i64, xs: List[i64]) -> List[i64] = Cons[i64](n, Cons[i64](1, xs))\n\n"
+     "fn g(n: i64) -> List[f64] =\n  let v1 = Cons[f64](0.5, Nil[f64])\n  Cons[f64](1.0, v1)\n"},
     {"TypesMayBeMutuallyRecursive",
      "data Forest = Empty | More(first: Rose, rest: Forest)\n"
      "data Rose = Rose(label: f32, children: Forest)\n"
