@@ -125,7 +125,7 @@ CallRecord record_of_call(const Graph& graph, const CallChain& chain) {
   if (has_text(graph, site.span)) {
     record.call_place = place_text(graph, site.span);
     record.call_line = trimmed_line(graph, site.span);
-  } else {
+  } else if (graph.source() == nullptr) {
     record.call_place = fmt::format("call site {} in {}", chain.site().index(), graph[site.caller].name);
   }
   return record;

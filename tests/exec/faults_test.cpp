@@ -132,6 +132,16 @@ TEST_P(Faults, CallsInLoopsAreInTheChain) {
   EXPECT_EQ(error.chain()[0].arguments, std::vector<std::string>{"n = 3"});
 }
 
+TEST_P(Faults, CallsThatNobodyWroteHaveNoPlace) {
+  const RunError error = error_of(
+      "fn half(n: i64) -> i64 = 10 / (n - 3)\n"
+      "fn main(n: i64) -> i64 = fold(add, 0, map(half, [n + 1, n]))\n",
+      {int64_t{3}});
+  const std::string text = error.what();
+  EXPECT_NE(text.find("\n  in map_half("), std::string::npos) << text;
+  EXPECT_EQ(text.find("call site"), std::string::npos) << text;
+}
+
 TEST_P(Faults, OverflowTrapsByOption) {
   RunOptions options;
   options.overflow = OverflowMode::Trap;
