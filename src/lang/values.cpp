@@ -39,7 +39,21 @@ std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
   };
   const bool two_numbers = operands.size() == 2 && holds_numbers(operands[0]) && holds_numbers(operands[1]) &&
                            operands[0].type().dtype != operands[1].type().dtype;
-  return two_numbers ? "; a cast such as f64(a) converts" : "";
+  if (!two_numbers) return "";
+  const bool are_floats =
+      std::ranges::all_of(operands, [](Var operand) { return is_float(operand.type().dtype); });
+  return are_floats ? "; a cast such as f64(a) converts, and let z: f32[2] = zeros(2) says of which type z is"
+                    : "; a cast such as f64(a) converts, and a name that begins as 0.0 is a float";
+}
+
+/// Whether literals among the operands take after this one instead of one before it, of the type `before`:
+/// that of a number, and in an operation that works on whole tensors not that of row numbers, which are i64.
+bool tells_more(const Operation& operation, const Wish& before, Var operand) {
+  if (!before || before->is_data()) return false;
+  if (!is_number(before->dtype)) return true;
+  const bool takes_rows = operation.def != nullptr && operation.def->fusion.value == Fusion::Tensor;
+  return takes_rows && before->dtype == DType::I64 && known(operand) && !operand.type().is_data() &&
+         is_number(operand.type().dtype);
 }
 
 }  // namespace
@@ -237,8 +251,8 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
     flex = std::max(flex, own);
     if (own != Flex::Rigid || (swaps && i == 0)) continue;
     vars[i] = value(operands[i], wish_of_operand(operands[i], type));
-    const bool leads = !any_rigid || (type && !type->is_data() && !is_number(type->dtype));
-    if (leads) type = known(vars[i]) ? Wish(vars[i].type()) : std::nullopt;
+    if (!any_rigid || tells_more(operation, type, vars[i]))
+      type = known(vars[i]) ? Wish(vars[i].type()) : std::nullopt;
     any_rigid = true;
   }
   if (!any_rigid) type = wish_for_literals(operation, flex, wish);

@@ -85,7 +85,7 @@ const Case kCases[] = {
      "   |                                          ^"},
     {"OperandTypesDiffer", "fn f(n: i64, x: f64) -> f64 = n * x",
      "test.hia:1:33: error: [*] expected numbers of one type, found i64 and f64; a cast such as f64(a) "
-     "converts\n"
+     "converts, and a name that begins as 0.0 is a float\n"
      " 1 | fn f(n: i64, x: f64) -> f64 = n * x\n"
      "   |                                 ^"},
     {"WrongOperandType", "fn f(n: i64) -> i64 = sqrt(n)",
