@@ -117,8 +117,11 @@ void BodyChecker::report_type(ExprId expr, Var value, const Type& expected, cons
 }
 
 Vars BodyChecker::report_count(ExprId expr, std::size_t found, std::size_t expected) {
+  const bool is_loop = found > 1 && (*syntax_)[giver_of(expr)].kind == Expr::Kind::Loop;
   report(place_of(expr),
-         fmt::format("expected {}, found {}", count_of(expected, "value"), count_of(found, "value")));
+         fmt::format(
+             "expected {}, found {}{}", count_of(expected, "value"), count_of(found, "value"),
+             is_loop ? "; a loop gives the last values of all of its variables: let (a, _) = with ..." : ""));
   return unknown();
 }
 

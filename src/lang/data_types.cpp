@@ -49,15 +49,21 @@ Type Reader::field_type() {
   const uint32_t begin = next().span.begin;
   std::optional<Type> read = type();
   if (!read) return Type();
-  for (const Dim& dim : read->shape) {
-    if (dim.size < 0 && dim != unknown_dim()) report_symbol(span_from(begin), dim);
-  }
+  refuse_symbols(*read, span_from(begin));
   return *read;
 }
 
-void Reader::report_symbol(Span span, const Dim& dim) {
+void Reader::refuse_symbols(const Type& type, Span span) {
+  for (const Dim& dim : type.shape) {
+    if (dim.size < 0 && dim != unknown_dim()) report_symbol(span, dim, ", and '_' stands for any size");
+  }
+}
+
+void Reader::report_symbol(Span span, const Dim& dim, std::string_view more) {
   const std::string hint =
-      dim == unknown_dim() ? "" : fmt::format("; a size is declared by a line 'size {} = ...'", dim.symbol);
+      dim == unknown_dim()
+          ? ""
+          : fmt::format("; a size is declared by a line 'size {} = ...'{}", dim.symbol, more);
   report(span,
          fmt::format("expected a dimension that is known before the run, found '{}'{}", dim.symbol, hint));
 }

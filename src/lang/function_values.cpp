@@ -136,7 +136,9 @@ BodyChecker::FunctionValue BodyChecker::function_value(ExprId argument, std::spa
   if (expr.kind == Expr::Kind::Name) {
     report_unknown_function(expr.name, expr.span);
   } else {
-    report(expr.span, "expected a function: the name of one, or fn(x) -> ...");
+    report(expr.span,
+           fmt::format("expected a function: the name of one, or fn(x) -> ...{}",
+                       expr.kind == Expr::Kind::List ? "; it stands before the list: map(f, xs)" : ""));
   }
   return {};
 }

@@ -150,6 +150,11 @@ GradientOf Reader::gradient_of(const std::function<ExprId()>& lambda,
 std::vector<GradientOf::Wrt> Reader::gradient_wrt() {
   constexpr std::string_view kWhat = "'wrt=' and what the gradient is by";
   const bool is_wrt = at(Tok::Name) && source_.text(next_->span) == "wrt";
+  if (!is_wrt && after_next().kind != Tok::Assign) {
+    fail(next_->span, fmt::format("expected {}, found {}; arguments stand in parentheses of their own: "
+                                  "grad(f)(x)",
+                                  kWhat, describe(*next_)));
+  }
   if (!is_wrt) fail_expected(kWhat);
   take();
   expect(Tok::Assign, kWhat);
@@ -247,6 +252,31 @@ std::string Reader::hint_at_sign(std::string_view what) const {
   return "";
 }
 
+/// The same for what OCaml and Haskell write.
+std::string Reader::hint_at_notation(std::string_view what) const {
+  const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
+  const auto is = [](const Token& token, Tok kind) { return token.kind == kind; };
+  const bool has_two_colons = is(*next_, Tok::Colon) && is(next_[1], Tok::Colon);
+  if (has_two_colons && wants("an operator")) return "; a list with a new first element is [x, ..xs]";
+  if (is(*next_, Tok::Name) && is(next_[1], Tok::Colon) && is(next_[2], Tok::Colon) && wants("an operator"))
+    return "; a list with a first element is matched by [x, ..xs]";
+  const bool is_behind_plus = next_ != first_ && is(next_[-1], Tok::Plus);
+  if (is_behind_plus && at(Tok::Plus))
+    return "; append(xs, ys) of \"std/list\" joins two lists, and a + b two strings";
+  if (at(Tok::Bar) && next_->starts_line && wants("an arm")) return "; arms stand without a sign before them";
+  if (at(Tok::Assign) && is(next_[1], Tok::Greater))
+    return "; '->' stands in arms and in functions without a name: fn(x) -> x + 1";
+  const bool ends_parameter = at(Tok::RightParen) || at(Tok::Comma);
+  if (ends_parameter && wants("the type of the parameter")) return "; a parameter has a type: n: i64";
+  if (at(Tok::LeftParen) && wants("the name of a parameter"))
+    return "; a tuple gets a name, which 'let (a, b) = name' takes apart";
+  if (at(Tok::Arrow) && wants("after a parameter"))
+    return "; the type of a function is written fn(i64) -> i64";
+  if (at(Tok::Name) && wants("the variants of the data type"))
+    return "; types that are left open stand in brackets: data Tree[T] = ...";
+  return "";
+}
+
 /// What may have been meant by what stands here instead of `what`; often nothing.
 std::string Reader::hint_at(std::string_view what) const {
   const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
@@ -258,6 +288,7 @@ std::string Reader::hint_at(std::string_view what) const {
                        source_.place_of(open->span.begin));
   if (at(Tok::For) || at(Tok::While)) return "; a loop gives a value: with sum = 0 for i in 0..n do sum + i";
   if (next_->kind < Tok::Name && wants("name")) return ", a keyword";
+  if (std::string notation = hint_at_notation(what); !notation.empty()) return notation;
   const bool is_behind_sign =
       next_ != first_ && next_[-1].kind >= Tok::Plus && next_[-1].kind <= Tok::Percent;
   if (at(Tok::Assign) && is_behind_sign && wants("an expression"))

@@ -136,8 +136,10 @@ class Reader {
   void refuse_mistyped_sizes();
   Declarations& declarations() { return declarations_; }
   const Declarations& declarations() const { return declarations_; }
-  /// Where a dimension of a type must be known before the run.
-  void report_symbol(Span span, const Dim& dim);
+  /// Where a dimension of a type must be known before the run. `more` is what may stand there besides.
+  void report_symbol(Span span, const Dim& dim, std::string_view more = "");
+  /// In the types of fields and of the parts of tuples.
+  void refuse_symbols(const Type& type, Span span);
   bool at_gradient() const { return gradient_kind(next_->kind).has_value(); }
   /// `grad(f, wrt=0)`, with `grad` as the next token. `lambda` reads one that stands for the name `f`, and
   /// `operand` any other expression, to which it gives a name.
@@ -159,6 +161,7 @@ class Reader {
   bool follows_print() const;
   std::string hint_at(std::string_view what) const;
   std::string hint_at_sign(std::string_view what) const;
+  std::string hint_at_notation(std::string_view what) const;
   [[nodiscard]] Deeper inside_brackets();
   void fields(Variant& variant);
   std::vector<GradientOf::Wrt> gradient_wrt();

@@ -37,14 +37,19 @@ std::optional<Type> Reader::tuple_type() {
   const Span open = take().span;
   const Deeper deeper = inside_brackets();
   std::vector<Type> parts;
+  std::vector<Span> spans;
   const std::size_t findings = finding_count();
   do {
     if (at(Tok::RightParen) && !parts.empty()) break;
-    parts.push_back(field_type());
+    const uint32_t begin = next().span.begin;
+    parts.push_back(type().value_or(Type()));
+    spans.push_back(span_from(begin));
   } while (accept(Tok::Comma));
   expect(Tok::RightParen, "',' or ')' after a type");
   if (finding_count() > findings) return std::nullopt;
   if (parts.size() == 1) return parts[0];
+  for (std::size_t i = 0; i < parts.size(); ++i) refuse_symbols(parts[i], spans[i]);
+  if (finding_count() > findings) return std::nullopt;
   try {
     return declarations_.tuple_of(parts);
   } catch (const ProgramError& error) {

@@ -57,8 +57,11 @@ TEST(TupleErrors, AreAboutTheTypesOfTheParts) {
               HasSubstr("result 2 of 'f': expected i64, found f64"));
   EXPECT_THAT(error_of("fn f(p: (i64, f64)) -> i64 =\n  let (a, b, c) = p\n  a\n"),
               HasSubstr("expected 3 values for the names after 'let', found 2"));
-  EXPECT_THAT(error_of("fn f(p: (i64, f32[n])) -> i64 = 1\n"),
-              HasSubstr("expected a dimension that is known before the run, found 'n'"));
+  EXPECT_THAT(
+      error_of("fn f(p: (i64, f32[n])) -> i64 = 1\n"),
+      HasSubstr("expected a dimension that is known before the run, found 'n'; a size is declared by a "
+                "line 'size n = ...', and '_' stands for any size"));
+  EXPECT_EQ(error_of("fn f(x: (f64[n])) -> (f64[n]) = x\n"), "");
   EXPECT_THAT(error_of("fn f(p: (i64, Lost)) -> i64 = 1\n"), HasSubstr("found 'Lost'"));
   EXPECT_THAT(error_of("fn f(p: (i64, f64)) -> i64 =\n  match p\n    (1, x) -> 1\n"),
               HasSubstr("this 'match' has no arm for (0, _)"));
