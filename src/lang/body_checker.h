@@ -346,10 +346,10 @@ class BodyChecker {
   void tell_states(const Loop& loop, std::vector<Wish>& types);
   bool attempt_in(const Syntax& body, const std::function<void()>& make);
   /// Which expressions now stand for the value.
-  std::vector<std::size_t> unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name,
-                                  ExprId value) const;
+  std::vector<std::size_t> unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name, ExprId value,
+                                  bool with_numbers = false) const;
   ExprId without_open_parts(Syntax& in, std::size_t first, std::size_t last, ArmPattern& pattern,
-                            ExprId value) const;
+                            ExprId value, bool with_numbers) const;
 
   // Types of names whose values do not tell them (let_types.cpp).
   class LetTypes;

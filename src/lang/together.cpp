@@ -70,6 +70,14 @@ std::vector<bool> where_hidden(const Syntax& in, std::size_t first, std::size_t 
 
 }  // namespace
 
+bool has_parts_of_numbers(const Syntax& in, ExprId value) {
+  const Expr& tuple = in[value];
+  if (tuple.kind != Expr::Kind::Tuple) return false;
+  const auto parts = std::span(in.lists).subspan(tuple.list.begin, tuple.list.count);
+  return std::ranges::any_of(
+      parts, [&](ExprId part) { return in[part].flex != Flex::Rigid || has_parts_of_numbers(in, part); });
+}
+
 bool BodyChecker::all_leave_types_open(std::span<const ExprId> ids) const {
   return std::ranges::all_of(ids, [this](ExprId id) {
     const Expr& expr = (*syntax_)[giver_of(id)];
@@ -178,22 +186,27 @@ Wish BodyChecker::told_by_step(const Expr& expr, const OverList& over, const App
   return types.type_at(generic->param_types[0]);
 }
 
-/// In the body, the name of the first parameter stands for the first value as it is written.
+/// In the body, the name of the first parameter stands for the first value as it is written, or else for all
+/// of it but numbers, which then have the type that is usual.
 Wish BodyChecker::told_by_step_of_lambda(const Expr& expr, const Expr& lambda, const OverList& over) {
   const std::span<const ExprId> arguments = list(expr.list);
   const std::span<const Pattern> params = patterns(lambda.list);
   if (params.size() + 1 != arguments.size() || !params[0].name) return std::nullopt;
-  Syntax unfolded = *syntax_;
-  unfold(unfolded, lambda.index, lambda.a.index(), *params[0].name, arguments[1]);
-  Wish step;
-  const bool is_right = attempt_in(unfolded, [&] {
-    const ir::BlockId block = f_->begin_block({over.element});
-    bind(params[1], f_->block_params(block)[0]);
-    for (std::size_t i = 2; i < params.size(); ++i) bind(params[i], value(arguments[i + 1]));
-    const Vars results = values(lambda.a, {});
-    if (all_known(results)) step = single(lambda.a, results, std::nullopt).type();
-  });
-  return is_right ? step : std::nullopt;
+  const bool has_numbers = has_parts_of_numbers(*syntax_, arguments[1]);
+  for (int with_numbers = has_numbers ? 1 : 0; with_numbers >= 0; --with_numbers) {
+    Syntax unfolded = *syntax_;
+    unfold(unfolded, lambda.index, lambda.a.index(), *params[0].name, arguments[1], with_numbers == 1);
+    Wish step;
+    const bool is_right = attempt_in(unfolded, [&] {
+      const ir::BlockId block = f_->begin_block({over.element});
+      bind(params[1], f_->block_params(block)[0]);
+      for (std::size_t i = 2; i < params.size(); ++i) bind(params[i], value(arguments[i + 1]));
+      const Vars results = values(lambda.a, {});
+      if (all_known(results)) step = single(lambda.a, results, std::nullopt).type();
+    });
+    if (is_right && step) return step;
+  }
+  return std::nullopt;
 }
 
 /// Whether a step can begin with a first value of the type of the elements and gives such a value. A number
@@ -257,14 +270,15 @@ void BodyChecker::tell_states(const Loop& loop, std::vector<Wish>& types) {
 /// Puts the value in the place of the name, in the expressions from one to another. Where a pattern takes the
 /// name apart, its own names stand for parts of the value.
 std::vector<std::size_t> BodyChecker::unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name,
-                                             ExprId value) const {
+                                             ExprId value, bool with_numbers) const {
   const std::vector<bool> hidden = where_hidden(in, first, last, name);
   for (std::size_t i = first; i <= last; ++i) {
     const Expr& match = in.exprs[i];
     if (match.kind != Expr::Kind::Match || match.op != Tok::Let) continue;
     const Expr& matched = in[match.a];
     if (matched.kind != Expr::Kind::Name || matched.name != name || hidden[match.a.index() - first]) continue;
-    const ExprId told = without_open_parts(in, first, last, in.arms[match.list.begin].pattern, value);
+    const ExprId told =
+        without_open_parts(in, first, last, in.arms[match.list.begin].pattern, value, with_numbers);
     in.exprs[i].a = told;
   }
   std::vector<std::size_t> replaced;
@@ -279,16 +293,18 @@ std::vector<std::size_t> BodyChecker::unfold(Syntax& in, std::size_t first, std:
   return replaced;
 }
 
-/// The value with a truth value, which nothing looks at, for each part that has no type by itself.
+/// The value with a truth value, which nothing looks at, for each part that has no type by itself, and
+/// `with_numbers` for each that consists of numbers.
 ExprId BodyChecker::without_open_parts(Syntax& in, std::size_t first, std::size_t last, ArmPattern& pattern,
-                                       ExprId value) const {
+                                       ExprId value, bool with_numbers) const {
   const auto add = [&](const Expr& expr) {
     in.exprs.push_back(expr);
     return ExprId(in.exprs.size() - 1);
   };
   Expr tuple = (*syntax_)[giver_of(value)];
   const bool is_name = pattern.kind == ArmPattern::Kind::Name || pattern.kind == ArmPattern::Kind::Any;
-  if (is_name && tells(value) == Tells::Nothing) {
+  const bool is_open = tells(value) == Tells::Nothing || (with_numbers && tuple.flex != Flex::Rigid);
+  if (is_name && is_open) {
     const bool has_name = pattern.kind == ArmPattern::Kind::Name;
     pattern.kind = ArmPattern::Kind::Any;
     if (has_name) unfold(in, first, last, pattern.name, value);
@@ -300,7 +316,8 @@ ExprId BodyChecker::without_open_parts(Syntax& in, std::size_t first, std::size_
   std::vector<ExprId> parts;
   for (std::size_t i = 0; i < tuple.list.count; ++i) {
     ArmPattern& of_part = in.arm_patterns[pattern.parts.begin + i];
-    parts.push_back(without_open_parts(in, first, last, of_part, in.lists[tuple.list.begin + i]));
+    parts.push_back(
+        without_open_parts(in, first, last, of_part, in.lists[tuple.list.begin + i], with_numbers));
   }
   tuple.list.begin = static_cast<uint32_t>(in.lists.size());
   in.lists.insert(in.lists.end(), parts.begin(), parts.end());

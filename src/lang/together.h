@@ -21,4 +21,8 @@ struct BodyChecker::Collected {
   }
 };
 
+/// Whether it is a tuple of which a part, or a part of a part, consists of numbers without a type of their
+/// own.
+bool has_parts_of_numbers(const Syntax& in, ExprId value);
+
 }  // namespace hiaton::lang

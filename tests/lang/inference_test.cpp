@@ -175,6 +175,32 @@ INSTANTIATE_TEST_SUITE_P(
             "fn loss(w: f64, x: f64) -> f64 = w * x\n"
             "fn f(x: f64) -> f64 = (let y = nothing in (let step = grad(loss, wrt=w) in step(1, 2)))\n",
             "unknown name 'nothing'"},
+        MessageCase{"TensorsOfAnySizeForASymbol",
+                    OPTION "fn f(x: f64[n]) -> Option[f64[n]] = Some(x)\n"
+                           "fn g(o: Option[f64[_]]) -> Option[List[f64[m, 2]]] = None\n"
+                           "fn h(x: f64[n]) -> Option[List[f64[_, 2]]] = g(f(x))\n"},
+        MessageCase{
+            "ZerosBesideRowNumbers",
+            "fn f(x: f64[n, 2], rows: i64[n], k: i64) -> f64[_, 2] = scatter_add(zeros(k, 2), rows, x)\n"
+            "fn g(x: f32[n], rows: i64[n]) -> f32[3] = scatter_add(zeros(3), rows, x)\n"
+            "fn h(x: i64[n], rows: i64[n]) -> i64[3] = scatter_add(zeros(3), rows, x)\n"},
+        MessageCase{"ListsOfTensorsOfAnySize",
+                    "fn f(x: f64[m]) -> List[f64[m]] = [x]\n"
+                    "fn g(xs: List[f64[k]]) -> i64 = 1\n"
+                    "fn h(x: f64[n]) -> i64 = (let xs = Cons(x, Nil) in g(xs) + g(f(x)) + g([x, ..xs]))\n"},
+        MessageCase{
+            "NumbersInTheTupleThatAFoldBeginsWith",
+            "fn f(ps: List[(i64, f64)]) -> (f64, i64) =\n"
+            "  let (s, n) = fold(fn((s, n), (_, x)) -> (s + x, n + 1), (0, 0), ps)\n  (s, n / 2)\n"
+            "fn g(y: f32[2], xs: List[f64]) -> (f32[2], i64) =\n"
+            "  let (a, (b, n)) = fold(fn((a, (b, n)), x) -> (a + x, (b + y, n + 1)), (0, (zeros(2), 0)), "
+            "xs)\n"
+            "  (b, n)\n"
+            "fn h(xs: List[i64]) -> i64 =\n"
+            "  let (s, i) = fold(fn((s, i), x) -> (s + [1, 2, 3][i + 1], i + 1), (0, -1), xs)\n  s + i\n"},
+        MessageCase{"BesideWhatNothingTells",
+                    MAP "fn of[K, V](m: Map[K, V], entries: List[(K, V)]) -> Map[K, V] = m\n"
+                        "fn g(n: i64) -> i64 = count(of(Tip, map(fn(i) -> (i, 0.5), [n, 2])))\n"},
         MessageCase{"ATypeThatIsNoList", "fn f[T](xs: List[T]) -> i64 = 1\nfn g() -> i64 = f(3)\n",
                     "argument 1 of 'f': expected List[T], found i64"},
         MessageCase{"ATypeThatIsNoTuple", "fn f[A, B](p: (A, B)) -> i64 = 1\nfn g(n: i64) -> i64 = f(n)\n",
