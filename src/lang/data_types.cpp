@@ -116,10 +116,14 @@ std::optional<std::vector<Type>> Reader::type_arguments_behind() {
   return has_brackets ? types_in_brackets() : std::optional<std::vector<Type>>(std::in_place);
 }
 
-bool Reader::takes(std::string_view name, std::size_t wanted, std::size_t found, Span span) {
-  if (wanted == found) return true;
-  report(span, fmt::format("'{}' takes {} type{} in brackets, found {}", name, wanted, wanted == 1 ? "" : "s",
-                           found));
+bool Reader::takes(std::string_view name, const std::vector<Symbol>& params, std::size_t found, Span span) {
+  if (params.size() == found) return true;
+  std::string all;
+  for (const Symbol param : params)
+    all += (all.empty() ? "" : ", ") + std::string(declarations_.spelled(param));
+  report(span, fmt::format("'{}' takes {} type{} in brackets, found {}{}", name, params.size(),
+                           params.size() == 1 ? "" : "s", found,
+                           all.empty() ? "" : fmt::format(": {}[{}]", name, all)));
   return false;
 }
 
@@ -133,7 +137,7 @@ std::optional<Type> Reader::alias(TypeAlias& alias, const Token& name) {
   const std::optional<std::vector<Type>> arguments = type_arguments_behind();
   const std::string_view text = declarations_.spelled(alias.name);
   if (!arguments || alias.is_broken) return std::nullopt;
-  if (!takes(text, alias.params.size(), arguments->size(), span_from(name.span.begin))) return std::nullopt;
+  if (!takes(text, alias.params, arguments->size(), span_from(name.span.begin))) return std::nullopt;
   if (alias.known) return alias.known;
   if (alias.is_being_read) {
     alias.is_broken = true;
@@ -164,7 +168,7 @@ std::optional<Type> Reader::alias(TypeAlias& alias, const Token& name) {
 std::optional<Type> Reader::instance(const GenericType& generic, const std::vector<Type>& arguments,
                                      Span span) {
   const std::string_view name = declarations_.spelled(generic.name);
-  if (!takes(name, generic.params.size(), arguments.size(), span)) return std::nullopt;
+  if (!takes(name, generic.params, arguments.size(), span)) return std::nullopt;
   std::size_t length = 0;
   for (const Type& argument : arguments) length += to_string(argument).size();
   if (declarations_.instance_depth() == kMaxTypeDepth || length > kLongestType) {

@@ -94,8 +94,11 @@ bool BodyChecker::require_field(Var of, Symbol name, Span span) {
     return false;
   }
   if (!type.is_data() || function_type(type) != nullptr) {
+    std::string hint = type.is_tensor() ? without_dot(text) : "";
+    if (hint.empty() && (functions_.find(name) != nullptr || operations_.find(name) != nullptr))
+      hint = fmt::format("; '{0}' is a function, which stands in front: {0}(...)", text);
     report(span, fmt::format("expected a value of a data type before '.{}', found {}{}", text,
-                             to_string(type), type.is_tensor() ? without_dot(text) : ""));
+                             to_string(type), hint));
     return false;
   }
   const std::vector<Variant>& variants = type.data->variants;

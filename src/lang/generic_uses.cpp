@@ -186,6 +186,8 @@ bool BodyChecker::require_fitting(TypeInference& types, std::span<const ExprId> 
 bool BodyChecker::require_complete(const TypeInference& types, Symbol name, Span span, bool takes_arguments) {
   const std::string missing = types.missing();
   if (missing.empty()) return true;
+  const bool is_head_known = std::ranges::all_of(head_->results, &Wish::has_value);
+  if (!is_head_known) return false;  // the result, which is reported, might tell it
   report(span,
          fmt::format("expected the type {0} of '{1}', which nothing here tells; in brackets it is written "
                      "{1}[...]{2}",

@@ -274,7 +274,31 @@ std::string Reader::hint_at_notation(std::string_view what) const {
     return "; the type of a function is written fn(i64) -> i64";
   if (at(Tok::Name) && wants("the variants of the data type"))
     return "; types that are left open stand in brackets: data Tree[T] = ...";
-  return "";
+  const bool begins_body = at(Tok::If) || at(Tok::Match) || at(Tok::With) || at(Tok::Let);
+  if (begins_body && what.starts_with("a type"))
+    return "; the type of the result and '=' stand before the body: fn f(n: i64) -> i64 = n + 1";
+  return hint_at_calls(what);
+}
+
+/// The same for calls and lists of other languages.
+std::string Reader::hint_at_calls(std::string_view what) const {
+  const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
+  const Tok before = next_ == first_ ? Tok::End : next_[-1].kind;
+  if (at(Tok::DotDot) && wants("after an element"))
+    return "; range(1, n) of \"std/list\" gives the integers from 1 up to, but not including, n";
+  if (at(Tok::For) && wants("after an element"))
+    return "; map(fn(x) -> x * 2, xs) gives what becomes of each element";
+  if (at(Tok::Bar) && after_next().kind == Tok::Greater)
+    return "; a function stands before its argument: f(x)";
+  if (at(Tok::Colon) && before == Tok::Else) return "; no ':' stands behind 'else'";
+  const bool may_be_argument = at(Tok::Name) || at(Tok::Integer) || at(Tok::Float) || at(Tok::String);
+  const bool is_behind_function =
+      before == Tok::Name && next_ - 1 != first_ && next_[-2].kind != Tok::Fn && !next_->starts_line;
+  const bool is_call = may_be_argument && is_behind_function && wants("an operator");
+  if (!is_call) return "";
+  const std::string_view function = source_.text(next_[-1].span);
+  if (!written_here(function).empty() || !written_here(source_.text(next_->span)).empty()) return "";
+  return fmt::format("; arguments of a function stand in parentheses: {}(...)", function);
 }
 
 /// What may have been meant by what stands here instead of `what`; often nothing.
@@ -286,7 +310,9 @@ std::string Reader::hint_at(std::string_view what) const {
       open != nullptr)
     return fmt::format("; the '{}' at {} is not closed", source_.text(open->span),
                        source_.place_of(open->span.begin));
-  if (at(Tok::For) || at(Tok::While)) return "; a loop gives a value: with sum = 0 for i in 0..n do sum + i";
+  const bool is_in_list = at(Tok::For) && wants("after an element");
+  if (!is_in_list && (at(Tok::For) || at(Tok::While)))
+    return "; a loop gives a value: with sum = 0 for i in 0..n do sum + i";
   if (next_->kind < Tok::Name && wants("name")) return ", a keyword";
   if (std::string notation = hint_at_notation(what); !notation.empty()) return notation;
   const bool is_behind_sign =

@@ -162,6 +162,7 @@ class Reader {
   std::string hint_at(std::string_view what) const;
   std::string hint_at_sign(std::string_view what) const;
   std::string hint_at_notation(std::string_view what) const;
+  std::string hint_at_calls(std::string_view what) const;
   [[nodiscard]] Deeper inside_brackets();
   void fields(Variant& variant);
   std::vector<GradientOf::Wrt> gradient_wrt();
@@ -173,7 +174,7 @@ class Reader {
   /// What stands in brackets behind a name, if anything does; empty where a type is unknown, which is
   /// reported.
   std::optional<std::vector<Type>> type_arguments_behind();
-  bool takes(std::string_view name, std::size_t wanted, std::size_t found, Span span);
+  bool takes(std::string_view name, const std::vector<Symbol>& params, std::size_t found, Span span);
   std::optional<Type> alias(TypeAlias& alias, const Token& name);
   /// nullptr where no type parameter has this name.
   const Type* type_argument(Symbol name) const;

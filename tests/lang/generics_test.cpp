@@ -99,8 +99,10 @@ const ErrorCase kGenericsErrors[] = {
     {"NothingTells", OPTION "fn f() -> i64 = (let x = None in 1)",
      "2:26: expected the type of 'x', which neither its value nor a use of it tells; it is written let x: "
      "Option[...] = None"},
-    {"TooFewTypes", PAIR "fn f(p: Pair[i64]) -> i64 = 1", "2:9: 'Pair' takes 2 types in brackets, found 1"},
-    {"NoTypes", PAIR "fn f(p: Pair) -> i64 = 1", "2:9: 'Pair' takes 2 types in brackets, found 0"},
+    {"TooFewTypes", PAIR "fn f(p: Pair[i64]) -> i64 = 1",
+     "2:9: 'Pair' takes 2 types in brackets, found 1: Pair[A, B]"},
+    {"NoTypes", PAIR "fn f(p: Pair) -> i64 = 1",
+     "2:9: 'Pair' takes 2 types in brackets, found 0: Pair[A, B]"},
     {"UnknownTypeArgument", PAIR "fn f(p: Pair[i64, Treee]) -> i64 = 1",
      "2:19: expected a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type), found 'Treee'"},
     {"TwoTypesForOneParameter", "fn same[T](a: T, b: T) -> T = a\nfn f(x: f64, n: i64) -> f64 = same(x, n)",

@@ -217,6 +217,12 @@ INSTANTIATE_TEST_SUITE_P(
             "expected the type T of 'None', which nothing here tells; in brackets it is written None[...]"}),
     name_of_message);
 
+TEST(InferenceBesideErrors, DoesNotMissWhatABrokenResultWouldTell) {
+  const std::string found = error_of(OPTION "fn f(n: i64) -> Option[T] = None\n");
+  EXPECT_EQ(found.find("error: "), found.rfind("error: ")) << found;
+  EXPECT_NE(found.find("found 'T'"), std::string::npos) << found;
+}
+
 /// What is wrong in one function, or before an expression, hides no types from the others.
 TEST(InferenceBesideErrors, FindsTheSameTypes) {
   const std::string program = MAP
