@@ -193,7 +193,8 @@ Wish BodyChecker::told_by_step_of_lambda(const Expr& expr, const Expr& lambda, c
   const std::span<const Pattern> params = patterns(lambda.list);
   if (params.size() + 1 != arguments.size() || !params[0].name) return std::nullopt;
   const bool has_numbers = has_parts_of_numbers(*syntax_, arguments[1]);
-  for (int with_numbers = has_numbers ? 1 : 0; with_numbers >= 0; --with_numbers) {
+  const bool has_more = !has_numbers || tells(arguments[1]) == Tells::Nothing;
+  for (int with_numbers = has_numbers ? 1 : 0; with_numbers >= (has_more ? 0 : 1); --with_numbers) {
     Syntax unfolded = *syntax_;
     unfold(unfolded, lambda.index, lambda.a.index(), *params[0].name, arguments[1], with_numbers == 1);
     Wish step;
