@@ -27,8 +27,22 @@ def told_if_missing():
         raise MissingFileError(str(error)) from None
 
 
-def names_in(path):
+def refuse_unknown(path, known, what, advice):
+    """An error where a safetensors file has tensors that are not known. The state of an optimizer in there, as `hiaton train` writes it, is
+    left alone. What is no such file has no names here: the engine, which reads it, says what is wrong."""
+    try:
+        names = _names_in(path)
+    except (OSError, struct.error, ValueError):
+        return
+    unknown = [name for name in sorted(names) if name not in known and not name.startswith("optimizer.")]
+    if unknown:
+        raise ProgramError(f"{os.fspath(path)}: expected the parameters of '{what}', found also {', '.join(map(repr, unknown))}; {advice}")
+
+
+def _names_in(path):
     """The names of the tensors of a safetensors file, which begins with the length of a description in JSON."""
     with open(path, "rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
+        if length > os.path.getsize(path):
+            raise ValueError("no safetensors file")
         return [name for name in json.loads(file.read(length)) if name != "__metadata__"]

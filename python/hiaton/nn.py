@@ -71,11 +71,8 @@ class Module:
         declared = [*parameters.values(), *(Parameter(getattr(part, name)) for part, name in others.values())]
         with files.told_if_missing():
             values = _core.load_parameters(os.fspath(path), [*parameters, *others], declared)
-        unknown = [name for name in sorted(files.names_in(path)) if name not in {*parameters, *others} and not name.startswith("optimizer.")]
-        if unknown:
-            raise _core.ProgramError(f"{os.fspath(path)}: expected the parameters of '{type(self).__name__}', found also "
-                                     f"{', '.join(map(repr, unknown))}; load the file into a module like the one that was saved, whose parts "
-                                     "have parameters() for update()")
+        files.refuse_unknown(path, {*parameters, *others}, type(self).__name__, "load the file into a module like the one that was saved, "
+                             "whose parts have parameters() for update()")
         for parameter, value in zip(parameters.values(), values):
             parameter.assign(value)
         for (part, name), value in zip(others.values(), values[len(parameters):]):

@@ -230,7 +230,9 @@ class Module(Program):
             self._store.save(os.fspath(path))
 
     def load(self, path):
-        """Reads the parameters from such a file, also from one that `hiaton train` wrote."""
+        """Reads the parameters from such a file, also from one that `hiaton train` wrote. One that has others too is an error."""
+        files.refuse_unknown(path, self._store.names, self._name, "load the file into the program that it was saved of, or hand what it has "
+                             "to update()")
         with files.told_if_missing():
             self._store.load(self._source, os.fspath(path))
 

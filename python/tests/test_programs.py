@@ -377,3 +377,16 @@ def test_parameters_of_f64_are_given_and_learned():
     assert model.parameters["w"].dtype == hia.f64 and model.parameters["w"].tolist() == [1.0 + 2**-40, 3.0]
     hia.optim.RMSProp(model, 0.5, rho=0.75, epsilon=0.0).update(model.value_and_grad([2.0])[1])
     assert model.parameters["w"].tolist() == pytest.approx([2.0, 2.0], abs=1e-9)  # by rate / sqrt(1 - rho) each
+
+
+def test_a_file_with_other_parameters_is_not_loaded(tmp_path):
+    text = "param W: f32[3]\nfn loss(x: f32[3]) -> f32 = sum(W * x)"
+    larger, model = hia.program(f"param b: f32[2]\n{text}"), hia.program(text)
+    larger.save(tmp_path / "larger.safetensors")
+    before = model.parameters["W"].tolist()
+    with pytest.raises(hia.ProgramError, match="larger.safetensors: expected the parameters of '<program>', found also 'b'; load the file"):
+        model.load(tmp_path / "larger.safetensors")
+    assert model.parameters["W"].tolist() == before
+    (tmp_path / "no.safetensors").write_text("no parameters")
+    with pytest.raises(hia.ProgramError, match="no safetensors file"):
+        model.load(tmp_path / "no.safetensors")
