@@ -52,3 +52,35 @@ def test_functions_of_a_zip_file(tmp_path, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         graph(0)
     assert f"{path}/module_in_a_zip.py:6:12: error: division by zero: 6 % 0" in graph.report()
+
+
+def test_a_single_call_that_no_graph_takes_leaves_the_graphs():
+    @hia.function
+    def counted(xs):
+        total = 0
+        for x in xs:
+            total += x
+        return total
+
+    assert counted([1, 2]) == 3
+    assert counted({4}) == 4
+    assert counted([1, 2, 3]) == 6
+    first, *_, last = counted.report().split("\n")
+    assert first.endswith("counted: 1 graphs, 1 conversions, 1 calls in plain Python")
+    assert last.startswith("  1 calls for which no graph can be made: ") and "found set" in last
+    for _ in range(2):
+        assert counted({4}) == 4
+    with pytest.warns(hia.FallbackWarning, match="its arguments do not fit its graph: .*found set"):
+        assert counted({4}) == 4
+    assert "in plain Python: its arguments do not fit its graph" in counted.report()
+
+
+def test_calls_that_no_graph_takes_are_not_converted_again_and_again(monkeypatch):
+    from hiaton.function.conversions import Conversions
+    tries = []
+    made = Conversions._widest
+    monkeypatch.setattr(Conversions, "_widest", lambda self, *args: (tries.append(1), made(self, *args))[1])
+    counted = hia.function(lambda xs: sum(x for x in xs))
+    for _ in range(6):
+        assert counted([1, 2]) == 3 and counted({4}) == 4
+    assert len(tries) == 1 + 3

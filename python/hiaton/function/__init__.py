@@ -12,7 +12,7 @@ import warnings
 from hiaton import _core
 from hiaton.function import log
 from hiaton.function.callers import as_function
-from hiaton.function.conversions import MOST_FAULTS, Conversions, FallbackWarning, Known, plain_count
+from hiaton.function.conversions import MOST_FAULTS, Conversions, FallbackWarning, Known, plain_count, TooMany
 from hiaton.function.errors import ConversionError
 from hiaton.function.profile import Profile
 
@@ -133,7 +133,9 @@ class GraphCallable(Conversions):
             graph.note_run()
             self._unfit_in_turn = 0
             return made if graph.states is None else self._end(graph, values, made, args, named)
-        graph = None if unfit else self._new_graph(values, known)
+        graph = None
+        if not unfit:
+            graph, unfit = self._new_graph(values, known)
         given = values if graph is None or graph.states is None else graph.states.read(values)
         if graph is None or given is None:
             return self._run_unfit(unfit or missed or "objects that the graph must know apart are one, or it knows them otherwise",
@@ -152,7 +154,7 @@ class GraphCallable(Conversions):
         return made if graph.states is None else self._end(graph, values, made, args, named)
 
     def _run_unfit(self, why, args, named):
-        """Plain Python runs a call with arguments that no graph can take, though there is one for their types."""
+        """Plain Python runs a call with arguments that no graph can take, though there is one for their types or for others."""
         self._unfit_in_turn += 1
         made = self._run_plain(args, named)
         if self._unfit_in_turn >= MOST_FAULTS and self._refused is None and not self._strict:
@@ -203,20 +205,24 @@ class GraphCallable(Conversions):
         return made
 
     def _new_graph(self, values, known):
-        """A graph for a call that no known one is for; None where there is none."""
+        """A graph for a call that no known one is for, None where there is none, and why. The function is given up where no call had a
+        graph yet, or after too many conversions."""
         with self._lock:
             for graph in self._graphs:  # that other threads have made meanwhile
                 if all(graph is not one for one in known) and self._is_for(graph, values):
-                    return graph
+                    return graph, None
             try:
-                return self._next_graph(values, may_leave=not self._strict, may_write=True)
+                return self._next_graph(values, may_leave=not self._strict, may_write=True), None
             except Known:
-                return None
+                return None, None
             except ConversionError as error:
                 if self._strict:
                     raise ConversionError(str(error)) from None
-                self._refuse(str(error))
-                return None
+                if isinstance(error, TooMany) or not any(graph.hits for graph in self._graphs):
+                    self._refuse(str(error))
+                else:
+                    self._unfit, self._why_unfit = self._unfit + 1, str(error)
+                return None, str(error)
 
     @staticmethod
     def _is_for(graph, values):

@@ -172,6 +172,9 @@ class Conversions:
         self._graphs = []
         self._conversions = 0
         self._plain = 0         # calls that plain Python ran
+        self._unfit = 0         # those of them for which no graph could be made, though there are graphs for others
+        self._why_unfit = None  # the last of them
+        self._impossible = {}   # by what a graph is made for: why there was none, each time
         self._refused = None    # why no graph runs any more
         self._ended = None      # how many graphs there were then, and what the report says of them
         self._fields = {}       # by class and name: the types that fields had
@@ -192,6 +195,8 @@ class Conversions:
         if self._profile is not None:
             lines += self._profile.report()
         lines += of_graphs
+        if self._unfit:
+            lines.append(f"  {self._unfit} calls for which no graph can be made: {self._why_unfit}")
         if self._refused is not None:
             lines.append(f"  in plain Python: {self._refused}")
         return "\n".join(lines)
@@ -230,15 +235,15 @@ class Conversions:
         if key in self._tried and any(graph.types == wider and graph.is_for(values) for graph in self._graphs):
             raise Known
         self._tried.add(key)
+        errors = self._impossible.get((key, found), [])
+        if how.get("may_leave", False) and len(errors) >= MOST_FAULTS:
+            error = errors[-1]
+            raise ConversionError(str(error))
         try:
-            graph = self._converted(values, wider, how)
-        except ConversionError:
-            if wider == found and not self._followed:
-                raise
-            # What is known before the run may be needed there.
-            self._fixed |= self._followed.keys()
-            self._followed, replaced = {}, None
-            graph = self._converted(values, found, how)
+            graph, replaced = self._widest(values, found, wider, replaced, how)
+        except ConversionError as error:
+            self._impossible[key, found] = [*errors, str(error)]
+            raise
         self._conversions += 1
         self._cells.update(graph.cells)
         kept = [g for g in self._graphs if g is not replaced and not g.cells.keys() & graph.followed.keys()]
@@ -248,6 +253,18 @@ class Conversions:
             log.tell(f"'{self._function.__qualname__}' was converted in {1000 * (time.perf_counter() - begin):.0f} ms "
                      f"for {graph}: {why}")
         return graph
+
+    def _widest(self, values, found, wider, replaced, how):
+        """A graph for the wider types and the one that it replaces, or for the types that were found."""
+        try:
+            return self._converted(values, wider, how), replaced
+        except ConversionError:
+            if wider == found and not self._followed:
+                raise
+            # What is known before the run may be needed there.
+            self._fixed |= self._followed.keys()
+            self._followed = {}
+            return self._converted(values, found, how), None
 
     def _why_another(self):
         """Why no graph that there is can run a call."""
@@ -354,4 +371,4 @@ class Conversions:
         """Lets go of the graphs, and with them of the objects that they take as constants."""
         # Other threads may go over what these were.
         self._graphs, self._tried, self._fixed = [], set(), set()
-        self._fields, self._state_types, self._cells, self._followed = {}, {}, {}, {}
+        self._fields, self._state_types, self._cells, self._followed, self._impossible = {}, {}, {}, {}, {}
