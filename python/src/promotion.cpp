@@ -137,7 +137,7 @@ std::optional<Operand> operand_of(nb::handle object) {
   if (nb::try_cast(object, tensor) && tensor != nullptr) return operand_of(*tensor);
   if (PyBool_Check(object.ptr())) return Operand{Value(object.is(Py_True))};
   if (PyFloat_CheckExact(object.ptr())) return Operand{Value(PyFloat_AS_DOUBLE(object.ptr())), true};
-  if (PyLong_CheckExact(object.ptr())) {
+  if (PyLong_Check(object.ptr())) {  // also a member of an IntEnum
     const long long n = PyLong_AsLongLong(object.ptr());
     if (n == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
     return Operand{Value(static_cast<int64_t>(n)), true};

@@ -10,7 +10,7 @@ from hiaton.function.dicts import is_fresh
 from hiaton.function.rewrite import BUILTIN, PatternItem
 from hiaton.function.state import Root
 from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
-                                   Tup, Union, Value, is_number)
+                                   Tup, Union, Value, as_number, is_number)
 
 CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call",
              "Tuple", "List", "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp")
@@ -305,6 +305,7 @@ class Expressions:
 
     def truth(self, value):
         """bool(value): known, or a value of the graph."""
+        value = as_number(value)
         type_ = value.type
         if isinstance(type_, Const):
             if is_number(type_) or type_.value is None or isinstance(type_.value, str):

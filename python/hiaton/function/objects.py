@@ -10,7 +10,7 @@ from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
 from hiaton.function.statements import Scope
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
-                                   Value, general, is_data_class, is_number, join)
+                                   Value, as_number, general, is_data_class, is_number, join)
 
 _MISSING = object()
 NIL, CONS = 0, 1
@@ -85,7 +85,7 @@ class Objects:
         return [inspect.getattr_static(cls, name, None) for cls in classes]
 
     def _constant_attribute(self, holder, name):
-        if holder is None or isinstance(holder, (*NUMBERS, str)):
+        if holder is None or type(holder) in (*NUMBERS, str):
             self.fail(self._why_no_attribute(holder, name))
         place = self.place_of(Value(Const(holder)), name)
         if place is not None:
@@ -153,7 +153,7 @@ class Objects:
             return self.tensor_subscript(value, node.slice)
         if isinstance(node.slice, ast.Slice):
             return self._part(value, node.slice)
-        key = self.eval(node.slice)
+        key = as_number(self.eval(node.slice))
         if isinstance(value.type, Tup):
             if is_number(key.type):
                 items = self.items(value)

@@ -9,7 +9,7 @@ from hiaton import _core
 from hiaton.function.equality import is_generated
 from hiaton.function.sums import is_number_or_tensor
 from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Dct, Lst, NeverType, Objs, Opaque, Scalar,
-                                   Tens, Tup, Union, Value, is_number, is_text)
+                                   Tens, Tup, Union, Value, as_number, is_number, is_text)
 
 _SPECIAL = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod",
             "Pow": "pow", "MatMult": "matmul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift",
@@ -83,7 +83,7 @@ class Operators:
             self.note_strict(value, Objs(value.type.classes))
             self.require_variant(value.ids[0], "expected an object, found None")
             return Value(Objs(value.type.classes), value.ids)
-        return self.chosen(value, lambda side: side != NONE)
+        return as_number(self.chosen(value, lambda side: side != NONE))
 
     def _folded(self, operator, left, right):
         try:
@@ -282,6 +282,9 @@ class Operators:
         if isinstance(a, (Opaque, NeverType)) or isinstance(b, (Opaque, NeverType)):
             self.chosen(left)
             self.chosen(right)
+        if not (isinstance(a, Const) and isinstance(b, Const)):
+            left, right = as_number(left), as_number(right)
+            a, b = left.type, right.type
         if isinstance(a, Union):
             return self._equal_union(left, right)
         if isinstance(b, Union):

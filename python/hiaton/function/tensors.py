@@ -6,7 +6,7 @@ import itertools
 
 from hiaton import _core, pieces, tensors
 from hiaton.function import prelude
-from hiaton.function.types import NONE, Const, Lst, Scalar, Tens, Tup, Value, is_number
+from hiaton.function.types import NONE, Const, Lst, Scalar, Tens, Tup, Value, as_number, is_number
 
 _ORDER = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
 _BINARY = {"Add": "add", "Sub": "subtract", "Mult": "multiply", "FloorDiv": "floor_divide", "Mod": "remainder", "Pow": "pow",
@@ -167,7 +167,7 @@ class Tensors:
 
     def promoted(self, values, one_type):
         """The operands in the element types that eager operations give them."""
-        values = [self.chosen(v, lambda side: isinstance(side, (Tens, Scalar))) for v in values]
+        values = [as_number(self.chosen(v, lambda side: isinstance(side, (Tens, Scalar)))) for v in values]
         for value in values:
             if not isinstance(value.type, (Tens, Scalar)) and not is_number(value.type):
                 self.refuse(f"expected a tensor or a number, found {value.type}; make a tensor of it, or hand over its numbers")
@@ -276,7 +276,7 @@ class Tensors:
 
     def tensor_item(self, value, keys):
         """x[keys] by the keys for one axis after the other."""
-        keys = [self.chosen(key) for key in keys]
+        keys = [as_number(self.chosen(key)) for key in keys]
         constants = [key.type.value if isinstance(key.type, Const) else key for key in keys]
         used = sum(constant is not None and constant is not Ellipsis for constant in constants)
         if used > len(value.type.dims):

@@ -200,6 +200,16 @@ def is_number(type_):
     return isinstance(type_, Const) and type(type_.value) in NUMBERS
 
 
+_OF_INTEGERS = [name for name in vars(int) if name.startswith("__") and name not in vars(object)] + ["__eq__", "__lt__", "__hash__"]
+
+
+def as_number(value):
+    """The number that a member of an IntEnum is; every other value as it is."""
+    member = value.type.value if isinstance(value.type, Const) else None
+    is_one = isinstance(member, enum.IntEnum) and all(getattr(type(member), name) is getattr(int, name) for name in _OF_INTEGERS)
+    return Value(Const(int(member))) if is_one else value
+
+
 def is_text(type_):
     return type_ == SYMBOL or isinstance(type_, Const) and type(type_.value) is str
 
