@@ -107,6 +107,8 @@ class Calls:
         if isinstance(value.type, (Objs, Tens)) or isinstance(value.type, Tup) and value.type.cls is not tuple:
             args, named = self._arguments(node)
             return self._called(node, lambda: self.call_method(value, node.func.attr, args, named))
+        if isinstance(value.type, Lst) and node.func.attr == "pop" and isinstance(node.func.value, ast.Name) and not node.keywords:
+            return self.popped_inside(node)
         if isinstance(value.type, Lst):
             named = {"index": "place_of", "count": "count_of", "copy": "collected"}
             if node.func.attr in named and not node.keywords and len(node.args) == (node.func.attr != "copy"):

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import contextlib
 import types as python_types
 
 from hiaton import _core
@@ -206,8 +207,8 @@ class Expressions:
         def rest():
             return self._bool_value(node, operands[1:])
         if is_and:
-            return self.branch(condition, true, rest, false, lambda: first, ("and", id(node), len(operands)))
-        return self.branch(condition, true, lambda: first, false, rest, ("or", id(node), len(operands)))
+            return self.sides(condition, true, rest, false, lambda: first, ("and", id(node), len(operands)))
+        return self.sides(condition, true, lambda: first, false, rest, ("or", id(node), len(operands)))
 
     def eval_IfExp(self, node):
         condition, true, false = self.condition(node.test)
@@ -215,8 +216,21 @@ class Expressions:
         if condition is True or condition is False:
             self.learn(true if condition else false)
             return self.eval(node.body if condition else node.orelse)
-        return self.branch(condition, true, lambda: self.eval(node.body), false, lambda: self.eval(node.orelse),
-                           ("ifexp", id(node)))
+        return self.sides(condition, true, lambda: self.eval(node.body), false, lambda: self.eval(node.orelse),
+                          ("ifexp", id(node)))
+
+    def sides(self, *branch):
+        """A branch inside of an expression: what its sides change is theirs alone."""
+        with self.on_a_side():
+            return self.branch(*branch)
+
+    @contextlib.contextmanager
+    def on_a_side(self):
+        self.on_sides += 1
+        try:
+            yield
+        finally:
+            self.on_sides -= 1
 
     def branch(self, condition, true, then, false, otherwise, key):
         """A branch whose sides know what the condition tells; names that they bind are theirs alone."""
@@ -277,9 +291,9 @@ class Expressions:
             return self.truth_value(condition)
         key = ("condition", id(node), len(operands))
         if is_and:
-            value = self.branch(first, true, rest, false, lambda: Value(Const(False)), key)
+            value = self.sides(first, true, rest, false, lambda: Value(Const(False)), key)
             return self.truth(value), [*true, *more], []
-        value = self.branch(first, true, lambda: Value(Const(True)), false, rest, key)
+        value = self.sides(first, true, lambda: Value(Const(True)), false, rest, key)
         return self.truth(value), [], [*false, *more]
 
     def _chain(self, node):
@@ -291,8 +305,8 @@ class Expressions:
                 return first
             if first is True:
                 return rest(right, number + 1)
-            value = self.branch(first, [], lambda: self.truth_value(rest(right, number + 1)), [],
-                                lambda: Value(Const(False)), ("chain", id(node), number))
+            value = self.sides(first, [], lambda: self.truth_value(rest(right, number + 1)), [],
+                               lambda: Value(Const(False)), ("chain", id(node), number))
             return self.truth(value)
         return rest(self.eval(node.left), 0)
 

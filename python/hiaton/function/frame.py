@@ -56,6 +56,8 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self.given = []
         self.where = None
         self.node = None
+        self.statement = None    # that is being read
+        self.on_sides = 0        # in how many sides of expressions, as those of `a or b`, what is read stands
         self.left_state = None   # that a side of a branch left
         self.sums_by_sides = []  # the places of operators of which operands are numbers or tensors
         self.followed = {}       # by cell: the argument that every function of the graph has of it

@@ -17,6 +17,22 @@ _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("ba
 _OF_EMPTINESS = {("Eq", 0): True, ("NotEq", 0): False, ("Gt", 0): False, ("LtE", 0): True, ("Lt", 1): True, ("GtE", 1): False}
 
 
+def _uses_of_list(node, name):
+    """How often an expression or a simple statement uses a list in another way than by list.pop(..), list[i], len(list) and, as a
+    statement, list.append(..): these look at it when they are there, and nothing that is computed before keeps it."""
+    if isinstance(node, ast.Name):
+        return node.id == name
+    is_own = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", None) == name
+    is_looked_at = isinstance(node, ast.Call) and getattr(node.func, "id", None) == "len" or isinstance(node, ast.Subscript)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and getattr(node.value.func, "attr", None) == "append":
+        return sum(_uses_of_list(part, name) for part in node.value.args)
+    if is_own and node.func.attr == "pop":
+        return sum(_uses_of_list(part, name) for part in node.args)
+    if is_looked_at and not any(isinstance(part, ast.Call) for part in nodes_below([node]) if part is not node):
+        return 0
+    return sum(_uses_of_list(part, name) for part in ast.iter_child_nodes(node))
+
+
 class Lists:
     def compared_length(self, node):
         """len(xs) == 0 and its like, of a list, which is not counted then; None where it is something else."""
@@ -68,6 +84,7 @@ class Lists:
             return None
         self._own(name, value, node, True)
         item = self.held(self.eval(node.args[0]))
+        value = self.env[name]  # the item may be taken out of the same list
         if isinstance(item.type, Lst):
             item = self.forward(item)
             item = Value(Lst(item.type.element), item.ids)
@@ -119,6 +136,16 @@ class Lists:
         self.require_variant(value.ids[0], "pop from an empty list")
         self.bind(name, self.tail(value))
         return self.head(value)
+
+    def popped_inside(self, node):
+        """The same call where it is a part of an expression: what stands there is computed in its order, and sees the change."""
+        name = node.func.value.id
+        around = self.statement
+        parts = [around.test] if isinstance(around, (ast.If, ast.While)) else [around]
+        is_simple = isinstance(around, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.If, ast.While))
+        if self.on_sides or not is_simple or sum(map(_uses_of_list, parts, [name])) > 0:
+            self.refuse(f"'{name}.pop' inside of this expression cannot be converted; give what it takes out a name, on a line of its own", node)
+        return self.popped(node)
 
     def change_list(self, node):
         """Of a statement name.method(...): whether it changed a list."""

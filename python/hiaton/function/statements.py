@@ -105,7 +105,7 @@ class Statements:
     def run(self, statements, following):
         """Gives what the function gives that this path belongs to."""
         for number, statement in enumerate(statements):
-            self.node = statement
+            self.node = self.statement = statement
             rest = statements[number + 1:]
             kind = type(statement).__name__
             if kind in ("Return", "Break", "Continue", "Raise"):
