@@ -117,27 +117,35 @@ def test_a_number_that_two_calls_share_is_no_argument():
 width = 1
 
 
-def zeros_of_a_width(x):
-    return hia.sum(hia.zeros(width)) + x
+def eye_of_a_width(x):
+    return hia.sum(hia.eye(width)) + x
 
 
 def test_a_number_that_must_be_known_is_named_where_conversions_end():
     global width
-    graph = hia.function(zeros_of_a_width)
+    graph = hia.function(eye_of_a_width)
     with pytest.warns(hia.FallbackWarning, match=r"converted 16 times; .*test_changing_numbers.py:\d+: 'width' was not what the "
                                                  r"graphs took as fixed in \d+ calls; hand it over as an argument") as caught:
         for width in range(1, 30):
-            assert graph(1.5).item() == 1.5
+            assert graph(1.5).item() == 1.5 + width
     assert len(caught) == 1 and graph._conversions == 16
     model = Model()
-    step = nn.value_and_grad(model, lambda model, x: model.loss(x) + hia.sum(hia.zeros(width)))
+    step = nn.value_and_grad(model, lambda model, x: model.loss(x) + hia.sum(hia.eye(width)))
     with pytest.warns(hia.FallbackWarning, match="'width' was not what the graphs took as fixed") as caught:
         for width in range(1, 30):
             x = hia.tensor([1.0, 2.0])
             loss, gradients = step(model, x)
-            assert loss.item() == pytest.approx(model.loss(x).item(), rel=1e-6)
+            assert loss.item() == pytest.approx(model.loss(x).item() + width, rel=1e-6)
             assert gradients["linear.bias"].tolist() == pytest.approx([2 * model.linear(x).item()], rel=1e-5)
     assert len(caught) == 1 and step._conversions == 16
+
+
+def test_a_size_that_the_run_may_tell_is_an_argument():
+    global width
+    graph = hia.function(lambda x: hia.sum(hia.ones((width, 2))) + x, strict=True)
+    for width in range(1, 30):
+        assert graph(1.5).item() == 1.5 + 2 * width
+    assert graph._conversions == 3
 
 
 def test_sizes_that_differ_at_every_step_are_left_to_the_run():

@@ -114,3 +114,93 @@ def test_attention_over_children_learns_as_eagerly():
         eager = model.loss(trees)
     assert loss.item() == eager.item()
     assert difference(gradients, tape.gradient(eager, model), model) < 1e-6
+
+
+@pytest.mark.parametrize("function", [
+    lambda xs: hia.zeros(len(xs)), lambda xs: hia.zeros((2, len(xs), len(xs) + 1), dtype=hia.f64), lambda xs: hia.ones((len(xs), 3)),
+    lambda xs: hia.ones(len(xs), hia.i64), lambda xs: hia.arange(len(xs)), lambda xs: hia.arange(1, len(xs) + 1), lambda xs: hia.arange(len(xs), -3, -2),
+    lambda xs: hia.arange(len(xs), dtype=hia.f32), lambda xs: hia.random.split(hia.random.key(3), len(xs)),
+    lambda xs: hia.zeros((len(xs), 2)) @ hia.ones((2, 3)) + hia.f32(hia.arange(len(xs)))[:, None]])
+def test_sizes_that_the_run_tells(function):
+    graph = hia.function(function, strict=True)
+    for n in (3, 1, 0, 17, 2):
+        found, expected = graph([0] * n), function([0] * n)
+        assert found.dtype == expected.dtype and found.shape == expected.shape and found.tolist() == expected.tolist()
+    assert graph.report().startswith("<lambda>: 1 graphs, 1 conversions")
+
+
+def test_sizes_below_0_are_those_of_python():
+    function = hia.function(lambda xs: hia.zeros(len(xs) - 2))
+    assert function([1, 2, 3]).shape == (1,)
+    with pytest.raises(ValueError, match="negative dimensions"):
+        function([1])
+
+
+def test_gradients_through_sizes_that_the_run_tells():
+    gradient = hia.grad(lambda w, xs: hia.sum(w * hia.ones((len(xs), 2)) * hia.f32(hia.arange(len(xs)))[:, None]))
+    assert gradient(hia.tensor([1.0, 2.0]), [1, 2, 3]).tolist() == [3.0, 3.0]
+
+
+def test_lists_of_rows_of_several_sizes_are_stacked():
+    def both(ws):
+        return hia.stack([hia.ones(8) * w for w in ws]), hia.stack([hia.ones(6) * w for w in ws]), hia.concat([hia.ones(2) * w for w in ws], axis=0)
+    assert [one.tolist() for one in hia.function(both, strict=True)([1, 2])] == [one.tolist() for one in both([1, 2])]
+
+
+def test_an_element_of_tensors_of_several_sizes():
+    xs = [hia.tensor([1.0, 2.0]), hia.tensor([3.0, 4.0, 5.0])]
+    element = hia.function(lambda xs, i: xs[i] * 2, strict=True)
+    assert [element(xs, i).tolist() for i in (0, 1, -1)] == [[2.0, 4.0], [6.0, 8.0, 10.0], [6.0, 8.0, 10.0]]
+    gradient = hia.grad(lambda xs, w, i: hia.sum(xs[i] * w), argnums=1)
+    assert gradient(xs, hia.tensor(2.0), 1).item() == 12.0
+
+
+def doubled(x, n):
+    states = [x]
+    for _ in range(n):
+        states.append(hia.concat([states[-1], states[-1]], axis=0))
+    return states
+
+
+def one_or_the_other(x, n):
+    states = []
+    if n > 1:
+        states.append(x)
+    else:
+        states.append(hia.concat([x, x], axis=0))
+    states += [x]
+    return states + [hia.concat([x, x], axis=0)]
+
+
+def skipped(x, n):
+    before, total = [], 0.0
+    for _ in range(n):
+        before.append(x)
+        x = hia.concat([x, hia.tanh(x)], axis=0)
+    while before:
+        total = total + hia.sum(x) * hia.sum(before.pop())
+    return [hia.zeros(0) + total]
+
+
+@pytest.mark.parametrize("function", [doubled, one_or_the_other, skipped])
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_list_grows_by_tensors_of_several_sizes(function, n):
+    x = hia.tensor([0.5, -1.0])
+    found, expected = hia.function(function, strict=True)(x, n), function(x, n)
+    assert type(found) is list and len(found) == len(expected)
+    for one, other in zip(found, expected):
+        assert one.shape == other.shape and np.allclose(one, other, atol=1e-5)
+    gradient = hia.grad(lambda x: sum(hia.sum(state) for state in function(x, n)) + 0.0 * hia.sum(x))(x)
+    with hia.GradientTape() as tape:
+        tape.watch(x)
+        total = sum(hia.sum(state) for state in function(x, n)) + 0.0 * hia.sum(x)
+    assert np.allclose(gradient, tape.gradient(total, x), atol=1e-4)
+
+
+def test_a_list_of_tensors_of_several_ranks_is_left_to_python():
+    def mixed(x):
+        made = [x]
+        made.append(hia.sum(x))
+        return made
+    with pytest.raises(hia.ConversionError, match=r"expected elements of one type, found f32\[2\] and f32\[\]; convert the elements"):
+        hia.function(mixed, strict=True)(hia.ones(2))

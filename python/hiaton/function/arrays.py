@@ -5,7 +5,7 @@ import ast
 import numpy
 
 from hiaton import _core, tensors
-from hiaton.function.types import Const, Scalar, Tens, Tup, Value, is_number
+from hiaton.function.types import INT, NONE, Const, Scalar, Tens, Tup, Value, is_number
 
 _NEVER_CHANGE = (bool, int, float, complex, str, bytes, type(None), numpy.generic, _core.Tensor, _core.DType, type)
 
@@ -36,6 +36,10 @@ def has_elements(array, found):
     return numpy.array_equal(now, found)
 
 
+def _is_integer(value):
+    return value.type == INT or isinstance(value.type, Const) and type(value.type.value) is int
+
+
 def _shares_memory(made, array):
     return numpy.may_share_memory(numpy.from_dlpack(made), _elements_of(array))
 
@@ -44,6 +48,9 @@ class Arrays:
     def constant_tensor(self, function, args, named):
         """hia.zeros(3), hia.tensor(array), and what else makes tensors of what is known before the run."""
         arrays = []
+        of_any_size = self._of_any_size(function, args, named)
+        if of_any_size is not None:
+            return of_any_size
 
         def known(value):
             if isinstance(value.type, Tup):
@@ -59,6 +66,43 @@ class Arrays:
         made = self._made_now(function, given, by_name)
         return self._tensor_of_arrays(made, arrays, function.__name__, ("tensor", str(made.dtype).split(".")[-1]),
                                       given[:1] if function in (tensors.tensor, tensors.asarray) else ())
+
+    def _of_any_size(self, function, args, named):
+        """hia.zeros(n), hia.arange(n) and their like, with whole numbers that only the run tells; None where it is something else."""
+        values = self.bound(function, args, named)
+        dtype = values[-1].type
+        sizes = [part for value in values[:-1] for part in (self.items(value) if isinstance(value.type, Tup) else [value])]
+        sizes = [self.chosen(size) for size in sizes if size.type != NONE]
+        is_range = function is tensors.arange
+        is_one = is_range or function in (tensors.zeros, tensors.ones)
+        if not is_one or not isinstance(dtype, Const) or not all(map(_is_integer, sizes)) or all(isinstance(s.type, Const) for s in sizes):
+            return None
+        self.ask_for_fixed()
+        if is_range:
+            sizes = sizes if len(sizes) == 3 else [Value(Const(0)), *sizes]
+            made, dtype = self.call_prelude("numbers_between", sizes), _core.i64 if dtype.value is None else dtype.value
+        else:
+            made, dtype = self._zeros_of_any_size(sizes), dtype.value
+        made = self.converted(made, str(_core.DType(dtype)).split(".")[-1])
+        return self.binary("Add", made, Value(Const(1))) if function is tensors.ones else made
+
+    def _zeros_of_any_size(self, sizes):
+        made = None
+        for axis, size in enumerate(sizes):
+            if isinstance(size.type, Const):
+                line = self.constant_value(self._made_now(tensors.zeros, (size.type.value, _core.i64), {}), "zeros")
+            else:
+                line = self._line_of_zeros(size)
+            for _ in range(axis):
+                line = self.with_new_axis(line, 0)
+            for _ in sizes[axis + 1:]:
+                line = self.with_new_axis(line, len(line.type.dims))
+            made = line if made is None else self.binary("Add", made, line)
+        return made
+
+    def _line_of_zeros(self, size):
+        self.require(self.op("ge", self.as_kind(size, int), self.constant(0, "i64")), "negative dimensions are not allowed")
+        return self.binary("Mult", self.call_prelude("numbers_up_to", [size]), Value(Const(0)))
 
     def cast_to(self, dtype, args):
         """hia.f32(x) and its like."""

@@ -60,7 +60,7 @@ class Converter(Instances, Reasons):
         self.makes_objects = False  # whether the graph makes objects, of which no two are the same
         self.fixed = set()          # functions that need numbers which are known before the run
         self.scopes = {}            # by function
-        self.any_size = {}          # by function and the types without sizes: the types for tensors of many sizes
+        self.any_size = {}          # by function and the types without sizes: types for tensors of many sizes
         self.drafted = set()        # instances of which a first draft was made
         self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed

@@ -2,6 +2,8 @@
 
 import functools
 
+import numpy
+
 from hiaton import _core
 from hiaton.function import prelude
 from hiaton.function.arrays import Arrays
@@ -29,7 +31,7 @@ from hiaton.function.statements import Statements
 from hiaton.function.sums import Sums
 from hiaton.function.tensors import Tensors
 from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
-                                   Value, general, join, side_for)
+                                   Value, general, join, of_any_size, side_for)
 
 _ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
 
@@ -125,9 +127,9 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         if kind.is_data:
             return self.graph.constant(0, kind)
         if kind.dims:
-            import numpy
-            name = _core.numpy_name(kind.dtype)
-            return self.graph.constant(_core.shared(numpy.zeros([max(d, 1) for d in kind.dims], name)), kind)
+            sizes = [max(size, 1) for size in kind.dims]  # a constant has the type of what it holds, no open one
+            zeros = _core.shared(numpy.zeros(sizes, _core.numpy_name(kind.dtype)))
+            return self.graph.constant(zeros, _core.graph_type(kind.dtype, sizes))
         return self.graph.constant(False if not kind.is_data and kind.dtype == _core.bool else 0, kind)
 
     def coerce(self, value, to):
@@ -183,6 +185,8 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         if value.type.backward != to.backward:
             value = self.turned(value)
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
+        if not same and to.fresh and of_any_size(value.type.element) == of_any_size(to.element):
+            return self.recast(value, to.element)
         if not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element:
             self.refuse(f"expected lists of one type, found {value.type} and {to}; convert the elements")
         return Value(to, value.ids)

@@ -9,11 +9,12 @@ from hiaton.function.names import plain_name
 from hiaton.function.reasons import Call
 from hiaton.function.source import place
 from hiaton.function.statements import build_function
-from hiaton.function.types import NEVER, join, of_any_size, size_of
+from hiaton.function.types import NEVER, Dct, Lst, Tup, join, of_any_size, size_of
 
 MOST_INSTANCES = 400
 MOST_OF_ONE = 40
 MOST_SIZES = 8  # of tensors with which a function calls itself; if there are more, one is made for all
+MOST_OPENED = 8  # ways to leave sizes open, of one function
 DEEPEST_TYPE = 12
 GROWS = "expected types that do not grow from call to call; hold what grows in depth in objects of a class"
 _LONGEST_TYPE = 100  # that a message shows
@@ -92,14 +93,14 @@ class Instances:
 
     def _with_open_sizes(self, like, types):
         """The types without those sizes that differ from call to call inside of each other: a tensor that grows has a new size in
-        each."""
-        around = self.sizes[like]
-        if len(around) >= MOST_SIZES and like not in self.any_size:
-            self.any_size[like] = functools.reduce(_joined, around)
+        each. Calls that differ in other sizes keep these, as those that grow tensors of so many columns and of others."""
+        around, opened = self.sizes[like], self.any_size.setdefault(like, [])
+        known = next((one for one in opened if all(map(_holds, one, types))), None)
+        if known is None and len(around) >= MOST_SIZES:
+            known = functools.reduce(_joined, around, tuple(types))
+            opened[:] = [known, *opened] if len(opened) < MOST_OPENED else [functools.reduce(_joined, opened, known)]
             self.changed = True
-        if like in self.any_size:
-            self.any_size[like] = types = _joined(self.any_size[like], types)
-        return tuple(types)
+        return tuple(types) if known is None else known
 
     def _declared(self, key, name, types, result, is_entry, names):
         parameters = {}
@@ -132,3 +133,13 @@ def parameters_of(function):
 
 def _joined(some, others):
     return tuple(map(join, some, others))
+
+
+def _holds(opened, type_):
+    """Whether values of the type can be handed to what is made for another one, of open sizes. A list of the graph cannot: its
+    elements are of the type that it says."""
+    if isinstance(opened, Lst):
+        return isinstance(type_, Lst) and type_.element in (opened.element, NEVER)
+    if isinstance(opened, (Tup, Dct)) and isinstance(type_, type(opened)) and len(opened.items) == len(type_.items):
+        return all(map(_holds, opened.items, type_.items))
+    return join(opened, type_) == opened

@@ -7,7 +7,7 @@ import inspect
 
 from hiaton.function import prelude
 from hiaton.function.scopes import body_of, nodes_below
-from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, is_number, join
+from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, is_number, join, of_any_size
 
 # Methods by name: what makes the other list, and how many arguments there are.
 _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
@@ -92,15 +92,20 @@ class Lists:
             value = self.default(Lst(item.type, True, True))
         element = join(value.type.element, item.type)
         if element != value.type.element:
-            same = self.converter.graph_types(element) == self.converter.graph_types(value.type.element)
-            if not same or not isinstance(element, Objs):
-                self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}; "
-                            "convert the elements", node)
-            value = Value(Lst(element, True, value.type.backward), value.ids)
+            value = self._with_elements_of(value, element, item, node)
         item = self.coerce(item, element)
         value = value if value.type.backward else self.turned(value)
         self.bind(name, self.cons(item, value))
         return Value(NONE)
+
+    def _with_elements_of(self, value, element, item, node):
+        """A list that nobody else refers to, for an item of another type: of objects of more classes, or tensors of other sizes."""
+        same = self.converter.graph_types(element) == self.converter.graph_types(value.type.element)
+        if same and isinstance(element, Objs):
+            return Value(Lst(element, True, value.type.backward), value.ids)
+        if of_any_size(value.type.element) != of_any_size(item.type):
+            self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}; convert the elements", node)
+        return self.recast(value, element)
 
     def extend(self, name, items, node):
         """name.extend(items), of a list that nobody else refers to; None where it is something else."""

@@ -356,12 +356,27 @@ class Objects:
                 instance = frame.converter.instance(("turn",), "turn", [type_, to], build)
                 return frame.call_instance(instance, [frame.tail(rest), frame.cons(frame.head(rest), made)])
             return frame.either(frame.is_empty(rest), lambda: made, more, to)
-        instance = self.converter.instance(("turn",), "turn", [type_, to], build)
+        return self._made_of_list(("turn",), [type_, to], build, to, [value, self.default(to)])
+
+    def recast(self, value, element):
+        """A list that nobody else refers to, which may be a copy, as one of elements of a wider type."""
+        type_, to = value.type, Lst(element, value.type.fresh, value.type.backward)
+
+        def build(frame, values):
+            def more():
+                instance = frame.converter.instance(("recast", to), "recast", [type_], build)
+                return frame.cons(frame.coerce(frame.head(values[0]), element), frame.call_instance(instance, [frame.tail(values[0])]))
+            return frame.either(frame.is_empty(values[0]), lambda: frame.default(to), more, to)
+        return self._made_of_list(("recast", to), [type_], build, to, [value])
+
+    def _made_of_list(self, key, types, build, to, values):
+        """What a function of the graph makes of a list, of a type that is known before the function is."""
+        instance = self.converter.instance(key, key[0], types, build)
         self.converter.assume(("result", instance.key), to)
         if instance.result is NEVER:
             self.converter.changed = True
             return self.default(to)
-        return self.call_instance(instance, [value, self.default(to)])
+        return self.call_instance(instance, values)
 
 
 def _is_generated(function):

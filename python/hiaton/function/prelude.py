@@ -129,6 +129,20 @@ def lists_equal(a, b):
     return True
 
 
+def numbers_up_to(n):
+    if n <= 0:
+        return ops.slice(ops.stack([n]), 0, 0, 0)
+    half = numbers_up_to(n // 2)
+    both = ops.concat([half, half + n // 2], 0)
+    return both if n % 2 == 0 else ops.concat([both, ops.stack([n - 1])], 0)
+
+
+def numbers_between(start, stop, step):
+    if step == 0:
+        raise ZeroDivisionError
+    return start + step * numbers_up_to(-((start - stop) // step))
+
+
 @functools.cache
 def stacked(axis):
     def along(items):
