@@ -229,3 +229,155 @@ def test_lists_are_not_counted_where_only_emptiness_is_asked_for():
 
     assert [sum_or_nothing(xs) for xs in ([1, 2], [], [3])] == [3, None, 3]
     assert "count" not in sum_or_nothing.text()
+
+
+def reduced(ops):
+    stack = []
+    for op in ops:
+        if op > 0:
+            stack.append(op)
+        else:
+            stack.append(stack.pop() + 10 * stack.pop())
+    return stack.pop()
+
+
+def turned_by_pops(xs):
+    left, made = [x for x in xs], []
+    while left:
+        made.append(left.pop())
+    return made
+
+
+def several_pops(xs):
+    ys = [x for x in xs]
+    last, first = ys.pop(), ys.pop(0)
+    number, taken = ys[-1] * 100 + ys.pop() * 10 + ys[-1] + len(ys), [ys.pop(), ys.pop()]
+    return last, first, number, taken, ys
+
+
+def popped_in_a_condition(xs):
+    ys = [x for x in xs]
+    if ys.pop() > 1:
+        return ys
+    return [ys.pop()]
+
+
+def into_the_same_list(xs):
+    ys = [x for x in xs]
+    ys[0] = ys.pop()
+    ys[0] += ys.pop()
+    return ys
+
+
+@pytest.mark.parametrize("function, args", [
+    (reduced, [1, 2, 0, 3, -1]), (reduced, [7]), (turned_by_pops, [1, 2, 3]), (turned_by_pops, []), (several_pops, [1, 2, 3, 4, 5, 6, 7]),
+    (popped_in_a_condition, [1, 2, 1]), (popped_in_a_condition, [1, 2, 3]), (into_the_same_list, [1, 2, 3])])
+def test_pop_inside_of_expressions(function, args):
+    assert hia.function(function, strict=True)(args) == function(args)
+
+
+def popped_on_a_side(xs):
+    ys = [x for x in xs]
+    first = ys.pop() if len(ys) > 1 else 0
+    return first, ys
+
+
+def popped_by_a_dict(xs):
+    ys = [x for x in xs]
+    return {key: ys.pop() for key in ("a", "b")}, ys
+
+
+def popped_by_items_of_several_types(xs):
+    ys = [x for x in xs]
+    return [ys.pop() for _ in (1, "b")], ys
+
+
+def index_into_what_is_popped(xs):
+    ys = [x for x in xs]
+    return ys[ys.pop()]
+
+
+def sum_before_and_after(xs):
+    ys = [x for x in xs]
+    return sum(ys) + ys.pop() + sum(ys)
+
+
+def another_name(xs):
+    ys = [x for x in xs]
+    zs = ys
+    return ys.pop() + len(zs)
+
+
+@pytest.mark.parametrize("function", [popped_on_a_side, popped_by_a_dict, popped_by_items_of_several_types, index_into_what_is_popped,
+                                      sum_before_and_after, another_name])
+def test_python_pops_where_a_graph_might_miss_it(function):
+    xs = [1, 2, 0, 3, 1]
+    with pytest.raises(hia.ConversionError):
+        hia.function(function, strict=True)(xs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert hia.function(function)(xs) == function(xs)
+
+
+def chart_of(words):
+    """The best way to join neighbors, as the algorithm of Cocke, Younger and Kasami finds it: rows of cells, of which later ones read earlier ones."""
+    n = len(words)
+    chart = [[word * 1.0 for word in words]]
+    for width in range(2, n + 1):
+        row = []
+        for i in range(n - width + 1):
+            row.append(max([chart[k - 1][i] + chart[width - k - 1][i + k] * 0.5 for k in range(1, width)]))
+        chart.append(row)
+    return chart[n - 1][0], min(chart[0]), chart
+
+
+@pytest.mark.parametrize("words", [[3, 1, 2, 4], [7], [2, 5, 1]])
+def test_rows_that_read_rows_before(words):
+    function = hia.function(chart_of, strict=True)
+    assert function(words) == chart_of(words)
+    assert "-> tuple[float, float, list[list[float]]]" in function.report()
+
+
+def rows_in_another_list(n):
+    rows, kept = [[0]], []
+    for _ in range(n):
+        kept = [rows]
+    rows.append([9])
+    return rows, kept
+
+
+def row_in_a_pair(n):
+    row, kept = [1], (0, [5])
+    for i in range(n):
+        kept = (i, row)
+    row.append(3)
+    return row, kept
+
+
+def another_name_in_a_loop(n):
+    rows, kept = [[0]], []
+    for _ in range(n):
+        kept = rows
+    rows.append([9])
+    return rows, kept
+
+
+@pytest.mark.parametrize("function", [rows_in_another_list, row_in_a_pair, another_name_in_a_loop])
+@pytest.mark.parametrize("n", [0, 2])
+def test_lists_that_a_loop_gives_other_names(function, n):
+    with pytest.raises(hia.ConversionError, match="is a list that others may refer to"):
+        hia.function(function, strict=True)(n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert hia.function(function)(n) == function(n)
+
+
+def test_a_row_that_a_loop_gives_a_name():
+    def last_of(n):
+        rows, last = [[0]], []
+        for _ in range(n):
+            last = rows[-1]
+        rows.append([1])
+        return rows, last
+    rows, last = hia.function(last_of, strict=True)(2)
+    assert (rows, last) == last_of(2) and last is rows[0]

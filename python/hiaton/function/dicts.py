@@ -27,6 +27,23 @@ def may_refer(type_):
         not isinstance(type_, (Tup, Union)) or any(map(may_refer, getattr(type_, "items", getattr(type_, "sides", ())))))
 
 
+def _lists_below(type_):
+    """How many lists a value of the type may hold inside of each other; None: it may hold anything."""
+    if isinstance(type_, Lst):
+        below = _lists_below(type_.element)
+        return None if below is None else below + 1
+    if isinstance(type_, (Tup, Union)):
+        parts = [_lists_below(part) for part in getattr(type_, "items", getattr(type_, "sides", ()))]
+        return None if None in parts else max(parts, default=0)
+    return 0 if isinstance(type_, (Scalar, Sink, Tens, Symbol, Const, NeverType)) else None
+
+
+def may_hold(type_, held):
+    """Whether a value of the type may be, or hold, a list or a dict of another one: a list of numbers holds no list of lists."""
+    most, least = _lists_below(type_), _lists_below(held)
+    return may_refer(type_) and (most is None or least is None or most >= least)
+
+
 class Dicts:
     def eval_Dict(self, node):
         found = {}
@@ -196,6 +213,9 @@ class Dicts:
             return
         if isinstance(getattr(held, "type", None), Tens):
             self.refuse("a tensor never changes; make another one, as by hia.where(mask, value, x)", target)
+        if isinstance(target.value, ast.Subscript):
+            self.refuse("an element of a list inside of another list cannot be set; set the whole inner list, rows[i] = [...], or keep one list "
+                        "of all elements", target)
         if held is None or not isinstance(held.type, Dct):
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
         if not held.type.fresh:

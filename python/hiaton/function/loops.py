@@ -3,7 +3,7 @@
 import ast
 import builtins
 
-from hiaton.function.dicts import is_fresh, may_refer
+from hiaton.function.dicts import is_fresh, may_hold
 from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run, names_start
 from hiaton.function.liveness import names_needed, names_outside
 from hiaton.function.scopes import assigned, changed, iterated_names, read_names
@@ -146,9 +146,9 @@ class Loops:
         for name in [n for n in self.env if isinstance(n, str) and n.startswith(loop.hidden)]:
             del self.env[name]
         if isinstance(made.type, Tup):
-            if any(map(may_refer, made.type.items)):
-                read = read_names([node])
-                self.share([name for name, value in self.env.items() if name in read and is_fresh(value.type)])
+            read = read_names([node])
+            self.share([name for name, value in self.env.items() if name in read and is_fresh(value.type)
+                        and any(may_hold(item, value.type) for item in made.type.items)])
             for name, item in zip(results, self.items(made)):
                 if is_unbound(item.type):
                     self.env.pop(name, None)

@@ -147,6 +147,8 @@ class Objects:
         if path is not None and path in self.env:
             return self.env[path]
         value = self.chosen(self.peek(node.value), lambda side: side != NONE)
+        if value.type == NONE:
+            self.fail("'NoneType' object is not subscriptable")
         if isinstance(value.type, Dct):
             return self.dict_item(value, self.eval(node.slice))
         if isinstance(value.type, Tens):

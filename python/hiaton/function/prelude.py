@@ -211,22 +211,22 @@ def larger(a, b):
 
 
 def smallest(items):
-    found = None
-    for item in items:
-        if found is None or item < found:
-            found = item
-    if found is None:
+    if not items:
         raise ValueError("an empty list")
+    found = head(items)
+    for item in tail(items):
+        if item < found:
+            found = item
     return found
 
 
 def largest(items):
-    found = None
-    for item in items:
-        if found is None or item > found:
-            found = item
-    if found is None:
+    if not items:
         raise ValueError("an empty list")
+    found = head(items)
+    for item in tail(items):
+        if item > found:
+            found = item
     return found
 
 
