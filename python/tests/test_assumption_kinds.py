@@ -276,7 +276,8 @@ def test_a_guard_fails(name, values, monkeypatch):
                     patch.setitem(globals(), name, value)
                 found, expected = (outcome(function, (World([]), [], [])) for function in (graph, guarded))
                 assert text_of(found) == text_of(expected), graph.report()
-    assert re.search(r": [1-9]\d* calls, \d+ misses", graph.report()), graph.report()
+    # The graph of the first call is replaced where a number that no graph holds becomes an argument.
+    assert re.search(r": \d+ calls, \d+ misses" if values == (2**70,) else r": [1-9]\d* calls, \d+ misses", graph.report()), graph.report()
 
 
 def test_a_method_that_is_replaced(monkeypatch):

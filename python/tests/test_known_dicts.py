@@ -46,5 +46,5 @@ def test_a_key_from_the_run_is_refused_with_advice(function):
 
 
 def test_other_methods_are_refused():
-    with pytest.raises(hia.ConversionError, match="dict.keys of a dict that is no argument cannot be converted"):
-        hia.function(lambda n: WORDS.keys(), strict=True)(1)
+    with pytest.raises(hia.ConversionError, match="dict.pop of a dict that is no argument cannot be converted"):
+        hia.function(lambda n: WORDS.pop("a"), strict=True)(1)

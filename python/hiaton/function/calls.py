@@ -10,6 +10,7 @@ from hiaton import _core, pieces
 from hiaton.function import mathematics, prelude
 from hiaton.function.differentiation import is_gradient_maker
 from hiaton.function.iterators import gives_iterator
+from hiaton.function.known_items import is_parameters_of_module
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.operators import function_table
 from hiaton.function.source import is_coroutine, is_generator
@@ -83,6 +84,8 @@ class Calls:
         def one(argument):
             if has_fixed_lists and isinstance(argument, ast.List):
                 return self.tuple_of([one(item) for item in argument.elts])
+            if has_fixed_lists and isinstance(argument, ast.ListComp):
+                return self.comprehension(argument)
             return self.peek(argument) if only_looks else self.eval(argument)
         args = []
         for argument in node.args:
@@ -97,6 +100,8 @@ class Calls:
         value = self.peek(node.func.value)
         if isinstance(value.type, (Objs, Union)):
             value = self.operand(value)
+        if isinstance(value.type, Const) and type(value.type.value) is str:
+            return self.method_of_text(value.type.value, node.func.attr, *self._arguments(node))
         if isinstance(value.type, Const) and type(value.type.value) is dict:
             return self.method_of_known_dict(value.type.value, node.func.attr, *self._arguments(node))
         if isinstance(value.type, Dct):
@@ -159,6 +164,8 @@ class Calls:
             return self.gradient_function(target, args, named)
         if isinstance(target, types.FunctionType):
             return self.call_function(target, args, named)
+        if is_parameters_of_module(callee.type) and not args and not named:
+            return self.parameters_of_module(target.__self__)
         if isinstance(target, types.MethodType):
             return self.call_function(target.__func__, [self.constant_value(target.__self__, "self"), *args], named)
         if id(target) in _operations():
@@ -360,7 +367,7 @@ class Calls:
     # Built-in functions.
 
     def builtin_len(self, value):
-        value = self.chosen(value)
+        value = self.iterated(self.chosen(value))
         if isinstance(value.type, (Tup, Dct)):
             return Value(Const(len(value.type.items)))
         if isinstance(value.type, Lst):

@@ -1,14 +1,11 @@
 """Dicts whose keys are known before the run: a value for each key."""
 
 import ast
-import builtins
 import enum
 
-from hiaton.function.iterations import names_start
-from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.known_items import MOST_KEYS
+from hiaton.function.types import (NONE, NUMBERS, Const, Dct, DictView, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value, is_partial)
-
-MOST_KEYS = 64
 
 
 def is_key(value):
@@ -50,6 +47,8 @@ class Dicts:
         for key, item in zip(node.keys, node.values):
             value = self.eval(item)
             if key is None:
+                if isinstance(value.type, Const) and type(value.type.value) is dict:
+                    value = self.known_dict(value.type.value)
                 if not isinstance(value.type, Dct):
                     self.refuse(f"'**' takes apart dicts whose keys are known before the run, found {value.type}; "
                                 "write the keys out", node)
@@ -66,68 +65,22 @@ class Dicts:
 
     def eval_DictComp(self, node):
         found = {}
+
+        def add():
+            key = self._known_key(self.eval(node.key).type, node)
+            found[key] = self.eval(node.value)
         before, self.env = self.env, dict(self.env)
         try:
-            self._add_items(node, node.generators, found)
+            with self.on_a_side():
+                unknown = self.over_known_items(node.generators, add)
         finally:
             before.update({name: self.env[name] for name in self.state_names() if name in self.env})
             self.env = before
-        return self.dict_of(found)
-
-    def _add_items(self, node, generators, found):
-        if not generators:
-            key = self._known_key(self.eval(node.key).type, node)
-            found[key] = self.eval(node.value)
-            return
-        items = None if generators[0].is_async else self._known_items(generators[0].iter)
-        if items is None:
-            self.refuse("a dict of so many keys as the run tells cannot be converted; use a list", node)
-        for item in items:
-            self.assign(generators[0].target, item)
-            tests = [self.condition(test)[0] for test in generators[0].ifs]
-            if not all(isinstance(test, bool) for test in tests):
+        if unknown is not None:
+            if all(unknown is not part.iter for part in node.generators):
                 self.refuse("a dict whose keys the run tells cannot be converted; use a list", node)
-            if all(tests):
-                self._add_items(node, generators[1:], found)
-
-    def _known_items(self, node):
-        """What a loop goes over where it is known before the run how many there are; None elsewhere."""
-        if isinstance(node, (ast.List, ast.Tuple)):
-            return self.eval_many(node.elts)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (not node.keywords or names_start(node)):
-            callee = self.eval(node.func).type
-            target = callee.value if isinstance(callee, Const) else None
-            if target is builtins.range:
-                bounds = [self.eval(bound).type for bound in node.args]
-                is_known = all(isinstance(bound, Const) and type(bound.value) is int for bound in bounds)
-                return self._known_range([bound.value for bound in bounds], node) if is_known else None
-            if target is builtins.enumerate and len(node.args) == 1:
-                start = self.start_of(node).type
-                is_known = isinstance(start, Const) and type(start.value) is int
-                return self._known_items_of(target, [self._known_items(node.args[0])], start.value) if is_known else None
-            if target is builtins.zip or target is builtins.reversed and len(node.args) == 1:
-                return self._known_items_of(target, [self._known_items(part) for part in node.args])
-        value = self._iterated_value(node)
-        return self.items(value) if isinstance(value.type, Tup) else None
-
-    def _known_range(self, bounds, node):
-        try:
-            numbers = range(*bounds)
-        except (TypeError, ValueError) as error:
-            self.fail(str(error))
-        if len(numbers) > MOST_KEYS:
-            self.refuse(f"a dict of more than {MOST_KEYS} keys cannot be converted; use a list", node)
-        return [Value(Const(number)) for number in numbers]
-
-    def _known_items_of(self, target, parts, start=0):
-        """Those of zip, enumerate or reversed."""
-        if None in parts:
-            return None
-        if target is builtins.reversed:
-            return parts[0][::-1]
-        if target is builtins.enumerate:
-            parts = [[Value(Const(start + number)) for number in range(len(parts[0]))], *parts]
-        return [self.tuple_of(items) for items in zip(*parts)]
+            self.refuse("a dict of so many keys as the run tells cannot be converted; use a list", node)
+        return self.dict_of(found)
 
     def dict_of(self, found):
         if len(found) > MOST_KEYS:
@@ -181,7 +134,21 @@ class Dicts:
         self.converter.guard("has item" if name in holder else "no item", holder, name, None)
         return name in holder
 
+    def known_dict(self, holder):
+        """A dict that was there before the run, with all of its items."""
+        self._known_keys(holder)
+        values = [self.item_of_known_dict(holder, Value(Const(key))) for key in holder]
+        return Value(Dct(tuple(holder), tuple(value.type for value in values)), tuple(id_ for value in values for id_ in value.ids))
+
+    def _known_keys(self, holder):
+        if not all(map(is_key, holder)):
+            self.refuse("expected numbers, texts and None as the keys of a dict that is gone over; hand the dict over as an argument")
+        self.converter.guard("list", holder, None, tuple(holder))
+        return self.tuple_of([Value(Const(key)) for key in holder])
+
     def method_of_known_dict(self, holder, name, args, named):
+        if name in ("items", "values", "keys", "copy") and not args and not named:
+            return self.dict_method(self.known_dict(holder), name, args)
         if named or name != "get" or len(args) not in (1, 2):
             self.refuse(f"dict.{name} of a dict that is no argument cannot be converted; hand the dict over as an argument")
         if self.known_dict_has(holder, args[0]):
@@ -189,8 +156,8 @@ class Dicts:
         return args[1] if len(args) == 2 else Value(NONE)
 
     def dict_method(self, value, name, args):
-        keys = self.tuple_of([Value(Const(key)) for key in value.type.keys])
-        values = self.tuple_of(self.items(value))
+        keys = self.tuple_of([Value(Const(key)) for key in value.type.keys], DictView)
+        values = self.tuple_of(self.items(value), DictView)
         if name == "get" and len(args) in (1, 2):
             has = self.dict_has(value, args[0])
             otherwise = args[1] if len(args) == 2 else Value(NONE)
@@ -202,7 +169,7 @@ class Dicts:
         if name == "copy":
             return self.dict_of(dict(zip(value.type.keys, self.items(value))))
         if name == "items":
-            return self.tuple_of([self.tuple_of(pair) for pair in zip(self.items(keys), self.items(values))])
+            return self.tuple_of([self.tuple_of(pair) for pair in zip(self.items(keys), self.items(values))], DictView)
         return keys if name == "keys" else values
 
     def set_item(self, target, value):
@@ -244,6 +211,8 @@ class Dicts:
         """What a loop goes over: of a dict, its keys."""
         if isinstance(value.type, Dct):
             return self.tuple_of([Value(Const(key)) for key in value.type.keys])
+        if isinstance(value.type, Const) and type(value.type.value) is dict:
+            return self._known_keys(value.type.value)
         return value
 
 

@@ -16,6 +16,7 @@ from hiaton.function.errors import Unreached
 from hiaton.function.expressions import Expressions
 from hiaton.function.folds import Folds
 from hiaton.function.iterators import Iterators
+from hiaton.function.known_items import KnownItems
 from hiaton.function.lists import Lists
 from hiaton.function.loops import Loops
 from hiaton.function.managers import Managers
@@ -30,6 +31,7 @@ from hiaton.function.state import State
 from hiaton.function.statements import Statements
 from hiaton.function.sums import Sums
 from hiaton.function.tensors import Tensors
+from hiaton.function.texts import Texts
 from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
                                    Value, general, join, of_any_size, side_for)
 
@@ -42,7 +44,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
-            Folds, Managers, Equality, Speculation, State, Sums, Iterators, Ranges):
+            Folds, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

@@ -66,6 +66,8 @@ class Guards:
             return f"{key} in {holder}"
         if kind == "list":
             return f"len({holder}) == {len(found)} and all(map({self._name(_is)}, {holder}, {expected}))"
+        if kind == "parameters":
+            return f"{self._name(_has_parameters)}({holder}, {expected})"
         if kind == "static":
             return f"{holder}.{key} is {self._name(getattr(container, key))}"
         return self._equal(f"{holder}.{key}", found, expected)
@@ -78,3 +80,8 @@ class Guards:
 
 def _is(a, b):
     return a is b
+
+
+def _has_parameters(module, found):
+    now = module.parameters()
+    return len(now) == len(found) and all(path == known and one is parameter for (path, one), (known, parameter) in zip(now.items(), found))

@@ -5,13 +5,12 @@ import builtins
 
 from hiaton.function.dicts import is_fresh, may_hold
 from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run, names_start
+from hiaton.function.known_items import MOST_UNROLLED
 from hiaton.function.liveness import names_needed, names_outside
 from hiaton.function.scopes import assigned, changed, iterated_names, read_names
 from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
 from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Objs, Tens, Tup, Value, is_number
-
-MOST_UNROLLED = 32
 
 
 class Loop:
@@ -128,9 +127,9 @@ class Loops:
                 mark_run(node.iter)
             # Python goes over what is changed meanwhile.
             self.share(iterated_names(node.iter) & changed(*node.body) & self.env.keys())
-            value = self._unrolled(node) if after is None else None
-            if value is not None:
-                return self._run_unrolled(node, value)
+            items = self.turns_written_out(node) if after is None else None
+            if items is not None:
+                return self.run_written_out(node, items)
             turns = self.assumed_turns(node) if after is None else None
             if turns is not None:
                 return self.run_turns(node, *turns)
@@ -182,29 +181,6 @@ class Loops:
             names |= loop.names
             loop = loop.outer
         return names
-
-    def _unrolled(self, node):
-        """The tuple that the loop goes over, if it is one whose items are of several types."""
-        if not isinstance(node.iter, (ast.Name, ast.Attribute, ast.Tuple)) and not self._is_dict_view(node.iter):
-            return None
-        value = self.iterated(self.peek(node.iter))
-        if not isinstance(value.type, Tup) or leaves([*node.body, *node.orelse], (ast.Break, ast.Continue)):
-            return None
-        if len(value.type.items) > MOST_UNROLLED:
-            return None
-        return value
-
-    def _is_dict_view(self, node):
-        """Whether it is d.items() or its like."""
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.args:
-            return False
-        return node.func.attr in ("items", "keys", "values") and isinstance(self.peek(node.func.value).type, Dct)
-
-    def _run_unrolled(self, node, value):
-        for item in self.items(value):
-            self.assign(node.target, item)
-            self.run_here(node.body)
-        self.run_here(node.orelse)
 
     # What loops go over.
 
@@ -315,13 +291,16 @@ class Loops:
         return self.tuple_of([self.tensor_value(self.op("gather", value.ids[0], number)) for number in numbers])
 
     def eval_ListComp(self, node):
-        return self.comprehension(node)
+        return self.kept(self.comprehension(node))
 
     def eval_GeneratorExp(self, node):
         self.refuse("a generator that is kept cannot be converted; make a list", node)
 
     def comprehension(self, node):
-        """A list, element after element; they do not wait for each other."""
+        """A list, element after element, which do not wait for each other; a tuple, where the items are of several types."""
+        written_out = self.elements_written_out(node)
+        if written_out is not None:
+            return written_out
         if id(node) in self.converter.in_order:
             return self._in_order(node)
         first = node.generators[0]

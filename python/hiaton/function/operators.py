@@ -355,4 +355,6 @@ class Operators:
             return self.known_dict_has(container.type.value, value)
         if isinstance(container.type, Lst):
             return self.truth(self.call_prelude("contains", [container, value]))
+        if isinstance(container.type, Const) and type(container.type.value) is str and is_text(value.type) and isinstance(value.type, Const):
+            return value.type.value in container.type.value
         self.refuse(f"'in' {container.type} cannot be converted; look in a list, a tuple or a dict")

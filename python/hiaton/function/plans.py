@@ -5,7 +5,8 @@ from hiaton.function.dicts import came_in, holds_function, holds_sink
 from hiaton.function.errors import ConversionError
 from hiaton.function.managers import is_manager
 from hiaton.function.source import place
-from hiaton.function.types import NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union
+from hiaton.function.types import (NEVER, Const, Dct, DictView, Func, Lst, MadeList, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup,
+                                   Union)
 
 _KINDS = {bool: "bool", int: "int", float: "float"}
 
@@ -14,6 +15,7 @@ class Planner:
     def __init__(self, converter):
         self.converter = converter
         self.table = _core.ObjectTable()
+        self.made_lists = set()
         self.symbols = _core.Symbols(converter.symbols)
 
     def plan(self, type_):
@@ -34,9 +36,13 @@ class Planner:
         elif isinstance(type_, Tup) and type_.cls is list:
             raise ConversionError(f"{place(self.converter.function)}: a list that is known before the run cannot be given back; "
                                   "give a copy, list(...)")
+        elif isinstance(type_, Tup) and type_.cls is DictView:
+            raise ConversionError(f"{place(self.converter.function)}: what dict.keys() and its like give cannot be given back; "
+                                  "give a list, list(...)")
         elif is_manager(type_):
             raise ConversionError(f"{place(self.converter.function)}: a context manager cannot be given back; use it in 'with'")
         elif isinstance(type_, Tup):
+            self._note_list(type_)
             kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
         elif isinstance(type_, Dct):
             kind, constant, parts = "dict", type_.keys, [self.plan(item) for item in type_.items]
@@ -49,6 +55,13 @@ class Planner:
         elif isinstance(type_, (NeverType, Opaque, Func)):
             constant = object()
         return _core.plan(kind, constant, main, parts, components, table)
+
+    def _note_list(self, type_):
+        """Two lists that a call gives may be one: that of a graph tells, and a tuple does not."""
+        if type_.cls is MadeList and type_ in self.made_lists:
+            raise ConversionError(f"{place(self.converter.function)}: two lists of values of several types, {type_}, cannot be given back; "
+                                  "give tuples")
+        self.made_lists.add(type_)
 
     def add_classes(self):
         converter = self.converter

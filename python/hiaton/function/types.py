@@ -321,6 +321,16 @@ def sides_of(type_):
     return type_.sides if isinstance(type_, Union) else (type_,)
 
 
+class MadeList(list):
+    """The class of a tuple in a graph that is a list in Python, of values of several types that the function made."""
+
+    _make = list
+
+
+class DictView:
+    """The class of a tuple in a graph that is what dict.keys() and its like give."""
+
+
 class Partial(tuple):
     """What functools.partial gives in a graph: a function, arguments, and arguments by the `names` of its class."""
 
