@@ -199,7 +199,8 @@ nlohmann::ordered_json to_json(const RunError& error) {
     chain.push_back({{"function", call.function},
                      {"arguments", call.arguments},
                      {"called_at", call.call_place},
-                     {"line", call.call_line}});
+                     {"line", call.call_line},
+                     {"tail_called_from", call.tail_called_from}});
   }
   return {{"fault", name_of(error.fault())},
           {"message", error.message()},

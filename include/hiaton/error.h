@@ -106,6 +106,8 @@ struct CallRecord {
   std::vector<std::string> arguments;  ///< "n = 3"
   std::string call_place;              ///< "file:line:column" of the call site; empty for main
   std::string call_line;               ///< the text of that line, trimmed; empty where there is no text
+  /// The function that was called there, where it has gone on in this one by tail calls; else empty.
+  std::string tail_called_from{};
 };
 
 /// An operation failed or a budget ended the run. `what()` includes the chain of calls.

@@ -81,6 +81,7 @@ std::string with_chain(const std::string& message, const std::vector<CallRecord>
     if (left_out > 0 && i == chain.size() / 2) text += fmt::format("\n  ... {} more calls ...", left_out);
     const CallRecord& call = chain[i];
     text += fmt::format("\n  in {}({})", call.function, fmt::join(call.arguments, ", "));
+    if (!call.tail_called_from.empty()) text += fmt::format(" by tail calls from {},", call.tail_called_from);
     if (!call.call_place.empty()) text += fmt::format(" called at {}", call.call_place);
     if (!call.call_line.empty()) text += fmt::format("\n      {}", call.call_line);
   }

@@ -108,10 +108,7 @@ std::vector<std::string> argument_texts(const Graph& graph, const graph::Functio
   if (function.triggered) return texts;
   const std::size_t count = function.phases.empty() ? arguments.size() : function.phases[0].params;
   for (std::size_t i = 0; i < std::min(count, arguments.size()); ++i) {
-    // A tail call leaves the arguments of another function.
-    const bool fits = i < function.params.size();
-    const Type type = fits ? graph[function.params[i].node].type : Type();
-    const std::string value = arguments[i] ? shown(*arguments[i], type) : "?";
+    const std::string value = arguments[i] ? shown(*arguments[i], graph[function.params[i].node].type) : "?";
     const bool named = i < function.param_names.size() && !function.param_names[i].empty();
     texts.push_back(named ? fmt::format("{} = {}", function.param_names[i], value) : value);
   }
@@ -120,8 +117,9 @@ std::vector<std::string> argument_texts(const Graph& graph, const graph::Functio
 
 CallRecord record_of_call(const Graph& graph, const CallChain& chain) {
   const graph::Site& site = graph[chain.site()];
-  const graph::Function& callee = graph[site.callee];
-  CallRecord record{written_name(callee), argument_texts(graph, callee, chain.arguments()), "", ""};
+  const graph::FunctionId function = chain.function();
+  CallRecord record =
+      shown_call(graph, site.callee, function.valid() ? function : site.callee, chain.arguments());
   if (has_text(graph, site.span)) {
     record.call_place = place_text(graph, site.span);
     record.call_line = trimmed_line(graph, site.span);
@@ -329,9 +327,11 @@ RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fa
   return with_chain(place, fault, message_at(graph, span, message, ""));
 }
 
-std::vector<std::string> shown_arguments(const Graph& graph, graph::FunctionId function,
-                                         std::span<const std::optional<Value>> arguments) {
-  return argument_texts(graph, graph[function], arguments);
+CallRecord shown_call(const Graph& graph, graph::FunctionId called, graph::FunctionId function,
+                      std::span<const std::optional<Value>> arguments) {
+  const std::string from = written_name(graph[called]);
+  const std::string name = written_name(graph[function]);
+  return {name, argument_texts(graph, graph[function], arguments), "", "", from == name ? "" : from};
 }
 
 RunError on_process(const RunError& error, int process, std::string_view host) {
@@ -345,14 +345,19 @@ RunError on_process(const RunError& error, int process, std::string_view host) {
 RunError with_calls_around(const RunPlace& place, const RunError& error) {
   const RunError outer = with_chain(place, error.fault(), error.message());
   std::vector<CallRecord> records = error.chain();
-  std::vector<std::string> arguments;
+  CallRecord inside;
   if (!records.empty()) {
-    arguments = std::move(records.back().arguments);
+    inside = std::move(records.back());
     records.pop_back();
   }
   const std::size_t given = records.size();
   records.insert(records.end(), outer.chain().begin(), outer.chain().end());
-  if (!arguments.empty()) records[given].arguments = std::move(arguments);
+  CallRecord& call = records[given];
+  if (!inside.arguments.empty()) call.arguments = std::move(inside.arguments);
+  if (!inside.tail_called_from.empty()) {
+    call.function = std::move(inside.function);
+    if (call.tail_called_from.empty()) call.tail_called_from = std::move(inside.tail_called_from);
+  }
   const uint64_t length = error.chain_length() + outer.chain_length();
   if (length > 2 * kShownCallsEachEnd) {
     const auto each_end = static_cast<std::ptrdiff_t>(kShownCallsEachEnd);

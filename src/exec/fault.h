@@ -25,7 +25,10 @@ class CallChain {
   virtual bool at_call() const = 0;
   virtual void go_outward() = 0;
   virtual graph::CallSite site() const = 0;
-  /// By parameter of the callee; none where the argument had not come.
+  /// Whose arguments these are, where it may be another function than the one that was called at the site:
+  /// that goes on in this one by tail calls.
+  virtual graph::FunctionId function() const { return graph::FunctionId(); }
+  /// By parameter of that function; none where the argument had not come.
   virtual std::vector<std::optional<Value>> arguments() const = 0;
 };
 
@@ -63,12 +66,13 @@ RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<
 RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fault,
                       std::optional<graph::LoopId> loop = std::nullopt);
 
-/// The arguments of a function as the chain of an error shows them.
-std::vector<std::string> shown_arguments(const graph::Graph& graph, graph::FunctionId function,
-                                         std::span<const std::optional<Value>> arguments);
+/// A call of `called` as the chain of an error shows it, but for its place. `function` is called, or what
+/// that goes on in by tail calls, and `arguments` are its.
+CallRecord shown_call(const graph::Graph& graph, graph::FunctionId called, graph::FunctionId function,
+                      std::span<const std::optional<Value>> arguments);
 
 /// The error of a call that another process ran, with the calls around it here, that call first. Its chain
-/// ends with the arguments of the call.
+/// ends with the call as that process knows it: without its place.
 RunError with_calls_around(const RunPlace& place, const RunError& error);
 
 /// The error, which names the process that it comes from, and its host where the processes are real ones.

@@ -11,6 +11,7 @@ namespace hiaton {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const Value kTwo = parse_value(tensor_type(DType::F32, {2}), "[1, 2]");
 
@@ -67,6 +68,33 @@ TEST(CallChains, OfGradientsNameTheFunctionsThatWereWritten) {
     EXPECT_THAT(chain[0].arguments, ElementsAre("x = [1.0, 2.0]", "n = 2"));
     EXPECT_EQ(chain[1].function, "g");
     EXPECT_THAT(chain[1].arguments, ElementsAre("x = [1.0, 2.0]"));
+  }
+}
+
+TEST(CallChains, NameTheFunctionThatHasTakenOverAFrame) {
+  const Program program =
+      Program::from_text("test.hia",
+                         "fn a(v: i64, n: i64) -> i64 = if n == 0 then v / n else b(v * 2, n - 1)\n"
+                         "fn b(v: i64, n: i64) -> i64 = a(v + 1, n - 1) + 2\n"
+                         "fn main(n: i64) -> i64 = 1 + a(1, n)\n");
+  for (const RunOptions& way : all_ways()) {
+    const RunError error = error_of(program, {int64_t{2}}, way);
+    ASSERT_EQ(error.fault(), Fault::DivisionByZero) << error.what();
+    const std::vector<CallRecord>& chain = error.chain();
+    ASSERT_GE(chain.size(), 3) << error.what();
+    EXPECT_EQ(chain[0].function, "a");
+    EXPECT_THAT(chain[0].arguments, ElementsAre("v = 3", "n = 0"));
+    EXPECT_EQ(chain[0].call_place, "test.hia:2:31");
+    EXPECT_EQ(chain[1].function, "b");
+    EXPECT_THAT(chain[1].arguments, ElementsAre("v = 2", "n = 1"));
+    if (chain[1].tail_called_from.empty()) {
+      EXPECT_EQ(chain[1].call_place, "test.hia:1:57");
+    } else {
+      EXPECT_EQ(chain[1].tail_called_from, "a");
+      EXPECT_EQ(chain[1].call_place, "test.hia:3:30");
+      EXPECT_THAT(error.what(),
+                  HasSubstr("in b(v = 2, n = 1) by tail calls from a, called at test.hia:3:30"));
+    }
   }
 }
 

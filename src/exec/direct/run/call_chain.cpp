@@ -58,7 +58,7 @@ graph::CallSite DirectChain::site_of(const FramePosition& position) const {
 }
 
 std::vector<std::optional<Value>> DirectChain::arguments() const {
-  const graph::Function& function = graph_[plan_.body_at(at().pc).function];
+  const graph::Function& function = graph_[DirectChain::function()];
   const uint64_t held = plan_.params_held[plan_.index_of(at().pc)];
   std::vector<std::optional<Value>> values;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
@@ -95,6 +95,11 @@ void LinkedChain::go_outward() {
 graph::CallSite LinkedChain::site() const {
   if (!is_inside_) return outer_.site();
   return is_in_inner_call() ? inner_->site() : site_;
+}
+
+graph::FunctionId LinkedChain::function() const {
+  if (!is_inside_) return outer_.function();
+  return inner_ ? inner_->function() : graph::FunctionId();
 }
 
 std::vector<std::optional<Value>> LinkedChain::arguments() const {

@@ -26,8 +26,7 @@ class DirectChain : public FrameChain<FramePosition> {
 
   bool at_call() const override { return is_call(at()); }
   graph::CallSite site() const override { return site_of(at()); }
-  /// Whose frame it is.
-  graph::FunctionId function() const { return plan_.body_at(at().pc).function; }
+  graph::FunctionId function() const override { return plan_.body_at(at().pc).function; }
   /// None for a data value that has been handed on.
   std::vector<std::optional<Value>> arguments() const override;
 
@@ -55,6 +54,7 @@ class LinkedChain : public CallChain {
   bool at_call() const override { return is_inside_ || outer_.at_call(); }
   void go_outward() override;
   graph::CallSite site() const override;
+  graph::FunctionId function() const override;
   std::vector<std::optional<Value>> arguments() const override;
 
  private:

@@ -274,30 +274,24 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
 
   RunError with_calls_around(const RunError& error, const Frame* frame, const Instruction* pc) override {
     DirectChain chain(graph_, plan_, frame, pc);
-    if (chain.at_call() && chain.function() == graph_[chain.site()].callee)
-      return exec::with_calls_around({graph_, arguments_, chain}, error);
-    // The call has taken over the frame around it, and is not in the chain.
+    if (chain.at_call()) return exec::with_calls_around({graph_, arguments_, chain}, error);
+    // The call has taken over the frame of the program, which ends the chain.
     std::vector<CallRecord> calls = error.chain();
-    if (!calls.empty()) calls.back().arguments.clear();
+    if (!calls.empty()) calls.back() = {};
     return exec::with_calls_around({graph_, arguments_, chain},
                                    {error.fault(), error.message(), std::move(calls), error.chain_length()});
   }
 
-  std::vector<std::string> arguments_of_outermost(const Frame* frame, const Instruction* pc,
-                                                  graph::FunctionId function) override {
+  CallRecord outermost_call(const Frame* frame, const Instruction* pc, graph::FunctionId called) override {
     DirectChain chain(graph_, plan_, frame, pc);
     while (chain.at_call()) chain.go_outward();
-    if (chain.function() != function) return {};  // tail calls have taken over the frame
-    return exec::shown_arguments(graph_, function, chain.arguments());
+    return shown_call(graph_, called, chain.function(), chain.arguments());
   }
 
   void settle(Outcome outcome) override { settle(*state_.workers[0], outcome); }
 
-  std::vector<std::string> shown_arguments(const Frame* frame, const Instruction* pc,
-                                           graph::CallSite site) override {
-    DirectChain chain(graph_, plan_, frame, pc);
-    while (chain.at_call()) chain.go_outward();
-    return exec::shown_arguments(graph_, graph_[site].callee, chain.arguments());
+  CallRecord outermost_call(const Frame* frame, const Instruction* pc, graph::CallSite site) override {
+    return outermost_call(frame, pc, graph_[site].callee);
   }
 
   void take_error(const RunError& error) override {

@@ -199,8 +199,7 @@ void RemoteCalls::report(const RunError& error, const Frame* frame, const Instru
   uint64_t length = error.chain_length();
   if (around != nullptr && !chain.empty()) {
     const graph::CallSite site = plan_.sites[plan_.index_of(around->call->resume - 1)];
-    chain.back() = {};
-    if (site.valid()) chain.back().arguments = owner_.shown_arguments(frame, pc, site);
+    chain.back() = site.valid() ? owner_.outermost_call(frame, pc, site) : CallRecord();
     --length;
   }
   has_reported_.store(true);

@@ -58,9 +58,8 @@ class RemoteCalls {
     /// The error of a call that was given away from this frame, with the calls around the frame.
     virtual RunError with_calls_around(const RunError& error, const Frame* frame,
                                        const Group::Call& call) = 0;
-    /// The arguments of the outermost call around an instruction of a frame, as errors show them.
-    virtual std::vector<std::string> shown_arguments(const Frame* frame, const Instruction* pc,
-                                                     graph::CallSite site) = 0;
+    /// The outermost call around an instruction of a frame, that of the site, as errors show it.
+    virtual CallRecord outermost_call(const Frame* frame, const Instruction* pc, graph::CallSite site) = 0;
     /// Takes an error with all calls around it, at process 0.
     virtual void take_error(const RunError& error) = 0;
   };

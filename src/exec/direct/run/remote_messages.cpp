@@ -55,6 +55,7 @@ void write_error(const RunError& error, net::ByteWriter& out) {
     out.text(record.function);
     out.text(record.call_place);
     out.text(record.call_line);
+    out.text(record.tail_called_from);
     out.compact(std::min(record.arguments.size(), kMostRecords));
     for (std::size_t j = 0; j < std::min(record.arguments.size(), kMostRecords); ++j)
       out.text(record.arguments[j]);
@@ -73,6 +74,7 @@ RunError read_error(net::ByteReader& in) {
     record.function = in.text();
     record.call_place = in.text();
     record.call_line = in.text();
+    record.tail_called_from = in.text();
     record.arguments.resize(read_count(in, "arguments"));
     for (std::string& argument : record.arguments) argument = in.text();
   }

@@ -53,9 +53,9 @@ class SentCalls {
     virtual ~Owner() = default;
     /// The error of a call that was sent from this frame, with the calls around the frame.
     virtual RunError with_calls_around(const RunError& error, const Frame* frame, const Instruction* pc) = 0;
-    /// The arguments of the outermost call around an instruction of a frame, as errors show them.
-    virtual std::vector<std::string> arguments_of_outermost(const Frame* frame, const Instruction* pc,
-                                                            graph::FunctionId function) = 0;
+    /// The outermost call around an instruction of a frame, of `called`, as errors show it.
+    virtual CallRecord outermost_call(const Frame* frame, const Instruction* pc,
+                                      graph::FunctionId called) = 0;
     /// Takes an error with all calls around it, at process 0.
     virtual void take_error(const RunError& error) = 0;
     /// A stretch of interpretation has ended the run: the program has returned, or the worker says why not.

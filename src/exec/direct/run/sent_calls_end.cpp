@@ -36,8 +36,7 @@ void SentCalls::report(const RunError& error, const Frame* frame, const Instruct
   std::vector<CallRecord> chain = error.chain();
   uint64_t length = error.chain_length();
   if (around != nullptr && !is_of_program(around->function) && !chain.empty()) {
-    chain.back() = {};
-    chain.back().arguments = owner_.arguments_of_outermost(frame, pc, graph::FunctionId(around->function));
+    chain.back() = owner_.outermost_call(frame, pc, graph::FunctionId(around->function));
     --length;
   }
   has_reported_ = true;

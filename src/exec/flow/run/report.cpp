@@ -28,6 +28,7 @@ class FlowChain : public FrameChain<Frame*> {
 
   bool at_call() const override { return at() != nullptr && outward(at(), find_caller_) != nullptr; }
   graph::CallSite site() const override { return graph::CallSite(at()->label); }
+  graph::FunctionId function() const override { return graph::FunctionId(at()->function); }
   std::vector<std::optional<Value>> arguments() const override {
     const Function& function = plan_.functions[at()->function];
     const FrameLayout& layout = pools_[at()->function].layout();
@@ -109,8 +110,8 @@ RunError Worker::for_caller(const RunError& error, Frame* outermost) const {
   records.back() = {};
   if (outermost->function != kElsewhere) {
     const FlowChain chain(plan_, pools_, outermost, nullptr);
-    records.back().arguments =
-        shown_arguments(*graph_, graph::FunctionId(outermost->function), chain.arguments());
+    const graph::FunctionId function(outermost->function);
+    records.back() = shown_call(*graph_, function, function, chain.arguments());
   }
   return {error, error.message(), std::move(records), error.chain_length() - 1};
 }
