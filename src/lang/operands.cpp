@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 #include "lang/parser.h"
 
@@ -346,8 +345,8 @@ ExprId Parser::onto_list(std::size_t first, const Token& open) {
                                      open_list_.end());
   open_list_.resize(first);
   if (elements.size() > static_cast<std::size_t>(kMaxNesting - nesting_)) fail_nesting();
-  for (const ExprId element : elements | std::views::reverse) {
-    open_list_.insert(open_list_.end(), {element, made});
+  for (auto element = elements.rbegin(); element != elements.rend(); ++element) {
+    open_list_.insert(open_list_.end(), {*element, made});
     made = add({.kind = Expr::Kind::Call,
                 .name = declarations().symbols().cons(),
                 .span = span_from(open.span.begin),
