@@ -65,7 +65,7 @@ void TrainingOptions::add_optimizer(CLI::App& command) {
       return s.optimizer.*member;
     };
   };
-  const auto uses = [](std::vector<OptimizerKind> kinds) {
+  const auto uses = [](const std::vector<OptimizerKind>& kinds) {
     return [kinds](const Settings& s) { return std::ranges::find(kinds, s.optimizer.kind) != kinds.end(); };
   };
   add_kind<OptimizerKind>(command, "--optimizer",

@@ -22,7 +22,7 @@ struct OpcodeForms {
 
 constexpr OpcodeForms kTakes{Opcode::Take1, 4};
 constexpr OpcodeForms kCalls{Opcode::Call1, 3};
-constexpr OpcodeForms kTakesWithCall{Opcode::Take1Call1, 4 * 3};
+constexpr OpcodeForms kTakesWithCall{Opcode::Take1Call1, kTakes.count * kCalls.count};
 constexpr OpcodeForms kMakes{Opcode::Make1, 8};  // and those with constants
 constexpr OpcodeForms kMakesWithHole{Opcode::MakeHole1, 8};
 constexpr OpcodeForms kMakesToHole{Opcode::MakeToHole1, 8};
