@@ -22,8 +22,8 @@ struct OpcodeForms {
 
 constexpr OpcodeForms kTakes{Opcode::Take1, 4};
 constexpr OpcodeForms kCalls{Opcode::Call1, 3};
-constexpr OpcodeForms kTakesWithCall{Opcode::Take1Call1, kTakes.count * kCalls.count};
-constexpr OpcodeForms kMakes{Opcode::Make1, 8};  // and those with constants
+constexpr OpcodeForms kTakesWithCall{Opcode::Take1Call1, 12};  // each take with each call
+constexpr OpcodeForms kMakes{Opcode::Make1, 8};                // and those with constants
 constexpr OpcodeForms kMakesWithHole{Opcode::MakeHole1, 8};
 constexpr OpcodeForms kMakesToHole{Opcode::MakeToHole1, 8};
 constexpr OpcodeForms kPeeks{Opcode::PeekObject1, 3};
@@ -34,6 +34,7 @@ constexpr OpcodeForms kNextPeeksOrReturns{Opcode::NextPeekOrReturn1, 3};
 constexpr OpcodeForms kMatches{Opcode::MatchObject1, 4};
 constexpr OpcodeForms kMatchesOrReturns{Opcode::MatchOrReturn1, 4};
 
+static_assert(kTakesWithCall[11] == Opcode::Take4Call3);
 static_assert(kMakes[7] == Opcode::MakeConst4 && kMakesWithHole[7] == Opcode::MakeConstHole4 &&
               kMakesToHole[7] == Opcode::MakeConstToHole4);
 
