@@ -252,7 +252,7 @@ std::string Reader::hint_at_sign(std::string_view what) const {
   return "";
 }
 
-/// The same for what OCaml and Haskell write.
+/// What to write here instead of `what` where the notation of OCaml or Haskell stands; often nothing.
 std::string Reader::hint_at_notation(std::string_view what) const {
   const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
   const auto is = [](const Token& token, Tok kind) { return token.kind == kind; };
@@ -280,7 +280,7 @@ std::string Reader::hint_at_notation(std::string_view what) const {
   return hint_at_calls(what);
 }
 
-/// The same for calls and lists of other languages.
+/// What to write here instead of `what` where a call or a list of another language stands; often nothing.
 std::string Reader::hint_at_calls(std::string_view what) const {
   const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
   const Tok before = next_ == first_ ? Tok::End : next_[-1].kind;

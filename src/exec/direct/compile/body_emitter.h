@@ -136,8 +136,8 @@ class BodyEmitter {
   void finish_matches();
   void set_jumps(Instruction& instruction, std::vector<int32_t> jumps);
 
-  // Tests of one number (emit_tests.cpp)
-  /// In the code from `begin` on, which is a whole body.
+  // Jumps in place of tests of one number (emit_number_jumps.cpp)
+  /// Makes tests of one slot one jump, in the code from `begin` on, which is a whole body.
   void merge_tests(uint32_t begin);
 
   // Values and slots (emit_values.cpp)

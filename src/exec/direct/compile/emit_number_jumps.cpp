@@ -123,7 +123,8 @@ class TestTree {
 
 }  // namespace
 
-/// An instruction that returns is still needed where the number decides for it: behind the body.
+/// The jump takes the place of the first test. Where that is an instruction that returns on one side, a copy
+/// of it after the body does so.
 void BodyEmitter::merge_tests(uint32_t begin) {
   std::vector<bool> merged(here() - begin, false);
   const uint32_t end = here();
