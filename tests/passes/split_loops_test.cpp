@@ -118,6 +118,62 @@ TEST(SplitLoops, LooksThroughSeveralFunctions) {
                                  "    Cons(first, rest) -> children_of(added(sum, first), rest)\n"));
 }
 
+const std::string kTree = "data Tree = Leaf(x: f64[3]) | Node(left: Tree, right: Tree)\n";
+std::string encode_tree(const std::string& of_node) {
+  return kTree +
+         "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+         "  match t\n"
+         "    Leaf(x) -> (x, Cons(x, all))\n"
+         "    Node(left, right) ->\n"
+         "      let (a, before) = encode(left, all)\n"
+         "      let (b, both) = encode(right, before)\n"
+         "      let h = " +
+         of_node +
+         "\n"
+         "      (h, Cons(h, both))\n"
+         "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n";
+}
+
+TEST(SplitLoops, GivesWhatNeedsNoAccumulatorInTheFirstPhase) {
+  const ir::Module module = split_loops(parse(kWork + encode_tree("tanh((a + b) @ W)")));
+  EXPECT_NO_THROW(ir::verify(module));
+  const ir::Function& split = module[module.function_named("encode_ahead")];
+  const std::vector<Phase> phases{{1, 1}, {1, 1}};
+  EXPECT_EQ(std::vector<Phase>(split.phases.begin(), split.phases.end()), phases);
+  EXPECT_FALSE(split.results[0].is_data());  // the vector comes first
+  EXPECT_TRUE(split.results[1].is_data());
+}
+
+TEST(SplitLoops, LeavesRecursionsThatMultiplyNoMatrices) {
+  expect_not_split(encode_tree("tanh(a + b)"));
+}
+
+TEST(SplitLoops, LeavesRecursionsThatMultiplyWhatTheyHandOn) {
+  expect_not_split(kTree +
+                   "fn encode(t: Tree, s: f64[3]) -> f64[3] =\n"
+                   "  match t\n"
+                   "    Leaf(x) -> tanh((x + s) @ W)\n"
+                   "    Node(left, right) -> encode(right, encode(left, s))\n"
+                   "fn main(t: Tree) -> f64[3] = encode(t, zeros(3))\n");
+}
+
+TEST(SplitLoops, SplitsRecursionsOverChildren) {
+  EXPECT_TRUE(
+      is_split("data Tree = Tree(x: f64[3], children: List[Tree])\n"
+               "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+               "  let (sum, found) = encode_all(t.children, all)\n"
+               "  let h = tanh((t.x + sum) @ W)\n"
+               "  (h, Cons(h, found))\n"
+               "fn encode_all(ts: List[Tree], all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+               "  match ts\n"
+               "    Nil -> (zeros(3), all)\n"
+               "    Cons(first, rest) ->\n"
+               "      let (h, found) = encode(first, all)\n"
+               "      let (sum, both) = encode_all(rest, found)\n"
+               "      (h + sum, both)\n"
+               "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n"));
+}
+
 TEST(SplitLoops, LeavesFunctionsThatWorkOnTheAccumulator) {
   expect_not_split(kSyntax +
                    "fn added(sum: f64[3], t: Syntax) -> f64[3] = tanh((sum + encode(t)) @ W) @ W\n"
