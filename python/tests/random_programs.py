@@ -72,7 +72,7 @@ class Programs:
             big = self.random.random() < 0.03
             return pick(*ints, *ints, str(self.random.randint(-9, 9)) if not big else str(self.random.choice([2**62, -2**63, 2**40])))
         a = lambda: self.integer(scope, depth - 1)  # noqa: E731
-        kind = self.random.randrange(21)
+        kind = self.random.randrange(22)
         if kind < 5:
             return f"({a()} {pick('+', '-', '*', '+', '-')} {a()})"
         if kind == 5:
@@ -119,9 +119,18 @@ class Programs:
                         f"functools.reduce(lambda u, v: {self.integer({**scope, 'int': [*ints, 'u', 'v']}, 1)}, {xs}, {a()})",
                         f"len({xs}[{a()}:])", f"sum({xs}[:{a()}])", f"sum({xs}[{a()}::{pick(2, 3)}])", f"sum(itertools.accumulate({xs}))",
                         f"sum(u {pick('-', '*')} v for u, v in itertools.{pick(f'pairwise({xs})', f'product({xs}, [1, {a()}])')})", f"max(len({xs}), {a()}, *{xs}[:0] or (1, 2))")
+        if kind == 21 and scope.get("changers") and scope["made"]:
+            return self.changing(scope, depth)
         if kind == 20 and scope.get("generators"):
             return pick(f"sum({self.generated(scope)})", f"len(list({self.generated(scope)}))", f"max({self.generated(scope)})")
         return f"({a()} + {self.boolean(scope, depth - 1)})"
+
+    def changing(self, scope, depth):
+        """A call of a function that changes a list."""
+        name, gives_list = self.pick(*scope["changers"])
+        xs = self.pick(*scope["made"], *scope["made"], *scope["list"])
+        call = f"{name}({xs}, abs({self.integer(scope, depth - 1)}) % 4)"
+        return f"len({call})" if gives_list else call
 
     def generated(self, scope):
         """A call of a generator."""
@@ -196,7 +205,7 @@ class Programs:
         scope = {k: list(v) if isinstance(v, list) else v for k, v in scope.items()}
         pad = "    " * indent
         for _ in range(size or self.random.randint(1, 3)):
-            kind = self.random.randrange(25)
+            kind = self.random.randrange(27)
             if kind < 3:
                 name = self.pick(self.name("i"), *scope["mutable"]) if scope["mutable"] else self.name("i")
                 self.lines.append(f"{pad}{name} = {self.integer(scope, depth)}")
@@ -313,6 +322,12 @@ class Programs:
                 self.lines.append(f"{pad}        {self.pick(f'{xs}[{name}] {self.pick(*self.operators)} {self.integer(scope, 1)}', self.change(scope))}")
                 self.lines.append(f"{pad}    if len({xs}) > 9:")
                 self.lines.append(f"{pad}        break")
+            elif kind >= 25 and scope.get("changers") and scope["made"]:
+                call = self.changing(scope, depth)
+                name = self.name("i")
+                self.lines.append(f"{pad}{self.pick(call, f'{name} = {call}', f'{name} = {call} if {self.boolean(scope, 1)} else 0')}")
+                if self.lines[-1].strip().startswith(name):
+                    self._add(scope, "int", name)
             elif kind == 21 and (scope["node"] or scope["leaf"]):
                 self.lines.append(f"{pad}{self.setting(scope, depth)}")
             else:
@@ -344,10 +359,11 @@ class Programs:
                          'print(f"{' + i + ':>{1 + 3}}|{' + f + '!r}", end=";")', "print()", "print('here')")
 
     def local_function(self, scope, depth, indent):
-        """It reads names of the function around, and sets none."""
+        """It reads names of the function around, sets none, and may change lists."""
         pad, name = "    " * indent, self.name("g")
         self.lines.append(f"{pad}def {name}(q, k={self.random.randint(-3, 3)}):")
-        inner = {**scope, "int": [*scope["int"], "q", "k"], "mutable": [], "made": [], "prints": False}
+        made = scope["made"] if self.random.random() < 0.4 else []
+        inner = {**scope, "int": [*scope["int"], "q", "k"], "mutable": [], "made": made, "prints": False}
         inner = self.block(inner, depth - 1, indent + 1, False)
         self.lines.append(f"{pad}    return {self.integer(inner, depth - 1)}")
         scope["functions"].append(name)
@@ -414,6 +430,24 @@ class Programs:
         self.lines.append("")
         self.lines.append("")
 
+    def changer(self, name, functions):
+        """A function that changes a list and calls itself; whether it gives the list."""
+        gives_list = self.random.random() < 0.3
+        scope = {"int": ["n"], "float": ["0.5"], "list": ["ys"], "node": [], "leaf": [], "mutable": [], "functions": [], "dict": [],
+                 "made": ["ys"], "calls": functions, "changers": []}
+        self.lines.append(f"def {name}(ys, n):")
+        self.lines.append("    if n > 0:")
+        again = f"{name}({self.pick('ys', 'ys', 'ys', 'ys[1:]')}, n - 1)"
+        self.lines.append(f"        {self.pick(again, f'm = {again}', f'{again}; {again}', f'[{again} for _ in range(n)]')}")
+        self.lines.append(f"    {self.change(scope)}")
+        before = len(self.lines)
+        scope = self.block(scope, 2, 1, False)
+        if gives_list:
+            self.lines[before:] = [line if not line.strip().startswith("return") else line[:len(line) - len(line.lstrip())] + "return ys"
+                                   for line in self.lines[before:]]
+        self.lines.append(f"    {'return ys' if gives_list else self.pick(f'return {self.integer(scope, 2)}', f'return {self.integer(scope, 2)}')}\n\n")
+        return name, gives_list
+
     def declare(self, scope):
         """A function may set a variable of the module, or read it."""
         kind = self.random.randrange(5)
@@ -446,10 +480,11 @@ class Programs:
         generators = [f"y{number}" for number in range(self.random.randint(0, 2))]
         for name in generators:
             self.generator(name, functions)
+        changers = [self.changer(f"c{number}", functions) for number in range(self.random.randint(0, 2))]
         self.lines.append("def main(n, xs, t, x):")
         scope = {"int": ["n"], "float": ["x"], "list": ["xs"], "node": ["t"], "leaf": [], "mutable": [],
                  "functions": [], "dict": [], "made": [], "calls": functions, "prints": True, "generators": generators,
-                 "logs": ["log"] if self.random.random() < 0.3 else []}
+                 "changers": changers, "logs": ["log"] if self.random.random() < 0.3 else []}
         self.declare(scope)
         scope = self.block(scope, 3, 1, False, self.random.randint(2, 5))
         result = self.pick(self.integer(scope, 2), self.floating(scope, 2), self.boolean(scope, 2), self.listing(scope, 2),

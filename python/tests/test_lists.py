@@ -144,17 +144,7 @@ def in_one_side(n):
     return xs, y
 
 
-def of_a_caller(n):
-    xs = [n, 1, 0]
-    replace_first(xs)
-    return xs
-
-
-def replace_first(xs):
-    xs[0] = 5
-
-
-@pytest.mark.parametrize("function", [grows, is_set, shrinks, turned, values_of_a_dict, in_a_comprehension, in_one_side, of_a_caller],
+@pytest.mark.parametrize("function", [grows, is_set, shrinks, turned, values_of_a_dict, in_a_comprehension, in_one_side],
                          ids=lambda f: f.__name__)
 def test_what_is_seen_elsewhere_is_left_to_python(function):
     with pytest.raises(hia.ConversionError):

@@ -9,12 +9,15 @@ import types
 from hiaton import _core, pieces
 from hiaton.function import mathematics, prelude
 from hiaton.function.differentiation import is_gradient_maker
+from hiaton.function.errors import ConversionError
 from hiaton.function.iterators import gives_iterator
 from hiaton.function.known_items import is_parameters_of_module
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.operators import function_table
+from hiaton.function.scopes import calls_change
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
+from hiaton.function.statements import Scope
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Partial, Scalar, Tens,
                                    Tup, Union, Value, is_function, is_number, is_partial)
 from hiaton.tape import GradientTape, stop_gradient
@@ -73,15 +76,21 @@ class Calls:
     def _called(self, node, call):
         """What a call gives: of a generator whose items somebody goes over to the end, their list."""
         self.is_run = getattr(node, "hiaton_is_run", False)
+        before = dict(self.env) if calls_change(node) else {}
         try:
-            return call()
+            made = call()
         finally:
             self.is_run = False
+        self.share_what_was_not_taken(node, before)
+        return made
 
     def _arguments(self, node, has_fixed_lists=False, only_looks=False):
         """`has_fixed_lists`: lists are written as they stand there, [a, b], and have a fixed length. `only_looks`: what is called
         does not keep them."""
         def one(argument):
+            lent = self.lend(node, argument)
+            if lent is not None:
+                return lent
             if has_fixed_lists and isinstance(argument, ast.List):
                 return self.tuple_of([one(item) for item in argument.elts])
             if has_fixed_lists and isinstance(argument, ast.ListComp):
@@ -252,27 +261,30 @@ class Calls:
             if id(function.__code__) in converter.stateful:
                 self.refuse(f"'{function.__qualname__}' is a generator that prints, sets, or reads what is set; give a list")
         values = self.bound(function, args, named)
-        self.hand_on_sinks(function.__code__, values)
-        values = self.passed_values(values, function.__code__)
+        tree, parameters = self._tree_and_parameters(function)
+        lent = self.lent_to(function, tree, parameters, values)
+        values = self.passed_values(values, function.__code__, [name in lent for name in parameters])
         values = [self._strict(v, converter.strict.get((id(function.__code__), i, v.type))) for i, v in enumerate(values)]
         converter.callers[id(function.__code__)].add(id(self.where.function.__code__))
-        if id(function.__code__) not in converter.stateful:
-            return self.call_instance(converter.instance_of(function, [v.type for v in values]), values)
-        self.needs_state(function.__name__)
-        values += self.state_values()
+        has_state = id(function.__code__) in converter.stateful
+        if has_state:
+            self.needs_state(function.__name__)
+            values += self.state_values()
         made = self.call_instance(converter.instance_of(function, [v.type for v in values]), values)
-        if not isinstance(made.type, Tup) or len(made.type.items) != len(converter.places) + 1:
-            converter.changed = True
-            self.fail()
-        value, *states = self.items(made)
-        self.take_state(states)
-        return value
+        return self.taken_back(made, tree, has_state, lent)
 
-    def passed_values(self, values, code):
+    def _tree_and_parameters(self, function):
+        try:
+            scope = self.converter.scope_of(function, Scope)
+            return scope.tree, scope.parameters
+        except ConversionError:  # its text is not known, as its instance says
+            return None, inspect.signature(function, follow_wrapped=False).parameters
+
+    def passed_values(self, values, code, are_lent):
         """As other functions take them."""
         if id(code) not in self.converter.fixed:
             values = [self.held(v) if is_number(v.type) or isinstance(v.type, (Tup, Dct)) else v for v in values]
-        return [self.handed_on(self.shared(v)) for v in values]
+        return [v if is_lent and isinstance(v.type, Lst) else self.handed_on(self.shared(v)) for v, is_lent in zip(values, are_lent)]
 
     def _strict(self, value, side):
         if side is None:
@@ -350,8 +362,9 @@ class Calls:
                 return self.call_function(function, [this, *args], named)
             if number + 1 == len(groups):
                 return call()
-            return self.either(self.truth_id(self.is_instance_of(value, classes)), call, lambda: of_group(number + 1),
-                               ("method", id(self.node), name, number))
+            return self.changing_on_sides(calls_change(self.node), lambda: self.either(
+                self.truth_id(self.is_instance_of(value, classes)), call, lambda: of_group(number + 1),
+                ("method", id(self.node), name, number)))
         return of_group(0)
 
     def is_instance_of(self, value, classes):

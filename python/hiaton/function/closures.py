@@ -2,7 +2,7 @@
 
 import ast
 
-from hiaton.function.scopes import functions_in, needed_names, own_names, parameters_of, read_anywhere, refused_in
+from hiaton.function.scopes import calls_change, functions_in, lent_names, names_changed_outside, needed_names, own_names, parameters_of, read_anywhere, refused_in
 from hiaton.function.statements import End
 from hiaton.function.types import Func, Lst, Value, functions_kept_in
 
@@ -48,7 +48,8 @@ class Closures:
         hidden = names & own_names(node)
         if hidden:
             self.refuse(f"'{min(hidden)}' is a name of this function and of the one around it; call it something else", node)
-        captured = [(name, self.held(self.name_value(name))) for name in sorted(names) if name in self.env]
+        captured = [(name, self.held(self.name_value(name))) for name in sorted(names)
+                    if name in self.env and not self.is_lent_to(scope, node, name)]
         defaults = [*node.args.defaults, *node.args.kw_defaults] if own else []
         for number, default in enumerate(defaults):
             if default is not None:
@@ -76,7 +77,8 @@ class Closures:
         for other, held in list(self.env.items()):
             if not (isinstance(held.type, Func) and held.type.own and held.type.scope.key == self.where.key):
                 continue
-            if name in needed_names(held.type.scope, held.type.node)[0]:
+            if name in needed_names(held.type.scope, held.type.node)[0] - (
+                    names_changed_outside(held.type.scope, held.type.node) if isinstance(value.type, Lst) else set()):
                 if other == name or isinstance(value.type, Func):
                     self.refuse(f"'{name}' stands for several functions, and is read by one of them; give each a name")
                 if isinstance(value.type, Lst):
@@ -126,7 +128,8 @@ class Closures:
         found = self.where.functions.get(name)
         if found is None or found[1] is self.where:
             return None
-        captured = [(n, self.held(self.env[n])) for n in sorted(needed_names(found[1], found[0])[0]) if n in self.env]
+        captured = [(n, self.held(self.env[n])) for n in sorted(needed_names(found[1], found[0])[0])
+                    if n in self.env and not self.is_lent_to(found[1], found[0], n)]
         for number, default in enumerate([*found[0].args.defaults, *found[0].args.kw_defaults]):
             if default is not None and not isinstance(default, ast.Constant):
                 self.refuse(f"'{name}' has a default that is computed; give the argument", default)
@@ -135,12 +138,16 @@ class Closures:
         return self._closure_with(Func(found[1], found[0], (), False), captured)
 
     def call_closure(self, value, args, named):
-        value = self.handed_on(value)
         scope, node = value.type.scope, value.type.node
-        captured = self.captured_by(value)
-        values = self.passed_values(self._bound_to_tree(node, args, named, dict(captured)), scope.function.__code__)
-        captured = [(name, held) for name, held in captured if not name.startswith("default@")]
-        names = [*(name for name, _ in captured), *parameters_of(node)]
+        outer = self.lent_to_closure(value, node)
+        captured = self.captured_by(self.handed_on(value))
+        parameters = parameters_of(node)
+        values = self._bound_to_tree(node, args, named, dict(captured))
+        lent = self.lent_to(scope.function, node, parameters, values)
+        values = self.passed_values(values, scope.function.__code__, [name in lent for name in parameters])
+        lent.update({name: name if name in outer else None for name in lent_names(node) if name not in parameters})
+        captured = [(name, held) for name, held in captured if not name.startswith("default@") and name not in outer]
+        names = [*(name for name, _ in captured), *outer, *parameters]
 
         def build(frame, given):
             if id(node) not in scope.inside:
@@ -149,12 +156,12 @@ class Closures:
             frame.env = dict(zip(names, given))
             if isinstance(node, ast.Lambda):
                 return frame.result(frame.eval(node.body))
-            return frame.run(node.body, End())
-        given = [*(held for _, held in captured), *values]
+            return frame.run(node.body, End(node))
+        given = [*(held for _, held in captured), *(self.env[name] for name in outer), *values]
         name = getattr(node, "name", f"{scope.function.__name__}_lambda")
         instance = self.converter.instance(("closure", (scope.key, id(node)), tuple(names)), name, [v.type for v in given], build,
                                            parameters=names, shown=getattr(node, "name", "<lambda>"))
-        return self.call_instance(instance, given)
+        return self.taken_back(self.call_instance(instance, given), node, False, {name: lent[name] for name in lent if name in names})
 
     def _bound_to_tree(self, node, args, named, captured):
         """The arguments by parameter."""
@@ -188,5 +195,6 @@ class Closures:
             if number + 1 == len(callee.type.sides):
                 return call()
             here = self.op("eq", callee.ids[0], self.constant(number, "i64"))
-            return self.either(here, call, lambda: of_side(number + 1), ("call", id(self.node), number))
+            return self.changing_on_sides(calls_change(self.node), lambda: self.either(
+                here, call, lambda: of_side(number + 1), ("call", id(self.node), number)))
         return of_side(0)

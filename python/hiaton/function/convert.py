@@ -18,7 +18,8 @@ from hiaton.function.frame import Frame
 from hiaton.function.instances import GROWS, Instances, parameters_of
 from hiaton.function.names import capital_name, plain_name
 from hiaton.function.reasons import Reasons
-from hiaton.function.source import Text, is_coroutine, is_generator, place
+from hiaton.function.scopes import lent_names, number_of_notes
+from hiaton.function.source import Text, is_coroutine, is_generator, place, tree_of
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
 from hiaton.function.types import (FLOAT, NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
@@ -82,7 +83,7 @@ class Converter(Instances, Reasons):
         self.places = {}            # what is set, by key
         self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
         self.followed = followed or {}  # by cell: its place and its type, of numbers that are arguments
-        self.sinks = set()          # parameters that are lists which are appended to: the identity of the code, and their number
+        self.sinks = set()          # the numbers of arguments that are lists which are appended to
         self.appended = {}          # by identity: lists that were there before and are appended to
         self.failing = testing.failing  # the number of an assumption that fails, for tests
         self.text = Text()          # of the files that were read
@@ -112,6 +113,7 @@ class Converter(Instances, Reasons):
         self.has_new_places = True  # whether it knows more of what is set
         self.no_logs = set()        # fields that are set and read
         self.not_set = set()        # fields of which Python runs the calls that set them
+        self.notes = 0              # how much was noted of lists that are changed
         self.sums = {}              # by loop and name: the tensors that numbers are before the first turn; see sums.py
         self.mixed_sums = set()     # loops that add what may be a number or a tensor
         self.has_aux = has_aux      # whether the function gives a pair, of which gradients are taken of the first
@@ -136,6 +138,8 @@ class Converter(Instances, Reasons):
             while self.waiting:
                 instance, build = self.waiting.popleft()
                 self._define(instance, build)
+            if self.notes != number_of_notes():
+                self.changed = True
             if self.places and (self.read_anywhere, self.read_of_roots) != (self.read_before, self.roots_before):
                 self.changed = True
             if not self.changed and self.is_refused:
@@ -200,10 +204,11 @@ class Converter(Instances, Reasons):
 
     def _main(self):
         """The instance that runs: what is set by it comes behind the arguments."""
-        if not self.places and not self.roots and not self.sinks:
+        lent = lent_names(tree_of(self.function))
+        if not self.places and not self.roots and not self.sinks and not lent:
             return self.instance_of(self.function, self.types, is_entry=True)
         types = [Root(one.classes, False, number) if number in self.roots else one for number, one in enumerate(self.types)]
-        types = [Sink(number) if (id(self.function.__code__), number) in self.sinks and isinstance(one, Lst) else one
+        types = [Sink(number) if number in self.sinks and isinstance(one, Lst) else one
                  for number, one in enumerate(types)]
         for key, place in self.places.items():
             if not place.is_log and key not in self.missing:
@@ -211,7 +216,8 @@ class Converter(Instances, Reasons):
         self.guard_code(self.function)
         function = self.function
         return self.instance(("main", id(function.__code__), id(function)), function.__name__, types,
-                             lambda frame, values: build_function(frame, function, values, True), True, parameters_of(function))
+                             lambda frame, values: frame.without_lists(build_function(frame, function, values, True)), True,
+                             parameters_of(function))
 
     def refuse(self, message, key=None):
         """Ends the conversion, if what it was found by holds when the round is over: else another round will tell. `key`: of the
@@ -253,7 +259,8 @@ class Converter(Instances, Reasons):
         self.places = {key: place for key, place in {**self.places, **self.new_places}.items()
                        if not place.is_log or (place.cls, place.name) not in self.no_logs}
         self.new_places = {}
-        if list(self.places) != before:  # functions give other results
+        notes, self.notes = self.notes, number_of_notes()
+        if list(self.places) != before or notes != self.notes:  # functions give other results
             self.assumed = {}
             self.drafted.clear()
             self.writing.clear()

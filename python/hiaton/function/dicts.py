@@ -74,7 +74,7 @@ class Dicts:
             with self.on_a_side():
                 unknown = self.over_known_items(node.generators, add)
         finally:
-            before.update({name: self.env[name] for name in self.state_names() if name in self.env})
+            self.keep_changes(before, {part.id for each in node.generators for part in ast.walk(each.target) if isinstance(part, ast.Name)})
             self.env = before
         if unknown is not None:
             if all(unknown is not part.iter for part in node.generators):

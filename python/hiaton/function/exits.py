@@ -29,7 +29,7 @@ The last element is not kept where nothing is done with it: where turns begin wi
 import ast
 
 from hiaton.function.liveness import names_outside
-from hiaton.function.scopes import assigned, changed, iterated_names, nodes_below, read_names
+from hiaton.function.scopes import assigned, calls_change, changed, iterated_names, nodes_below, read_names
 from hiaton.function.splits import Splitting, functions_in_scope, key_of, leaves_loop, place_at, split_of
 
 
@@ -198,4 +198,6 @@ def _renamed(node, names, context=None):
     made = type(node)(**{field: _renamed(held, names, context) for field, held in ast.iter_fields(node)})
     if isinstance(made, ast.Name):
         made.id = names.get(made.id, made.id)
+    if calls_change(node):
+        made.hiaton_changes = frozenset(names.get(name, name) for name in calls_change(node))
     return ast.copy_location(made, node)

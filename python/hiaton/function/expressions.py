@@ -9,6 +9,7 @@ from hiaton import _core
 
 from hiaton.function.dicts import is_fresh
 from hiaton.function.rewrite import BUILTIN, PatternItem
+from hiaton.function.scopes import changed
 from hiaton.function.state import Root
 from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
                                    Tup, Union, Value, as_number, is_number)
@@ -181,7 +182,7 @@ class Expressions:
         found = self.compared_with_range(node) if found is None else found
         if found is not None:
             return found
-        left = self.eval(node.left)
+        left = self._compared_with(node.ops[0], node.left)
         right = self._compared_with(node.ops[0], node.comparators[0])
         return self.compare(type(node.ops[0]).__name__, left, right)
 
@@ -189,6 +190,9 @@ class Expressions:
         """Of a set that is written out only the elements count, where something is looked up in it."""
         if isinstance(node, ast.Set) and isinstance(operator, (ast.In, ast.NotIn)):
             return self.tuple_of([self.eval(item) for item in node.elts])
+        if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(node, ast.Name) and isinstance(
+                getattr(self.env.get(node.id), "type", None), Lst):
+            return self.env[node.id]  # in which order its elements are kept is no matter
         return self.peek(node)
 
     def eval_BoolOp(self, node):
@@ -207,8 +211,8 @@ class Expressions:
         def rest():
             return self._bool_value(node, operands[1:])
         if is_and:
-            return self.sides(condition, true, rest, false, lambda: first, ("and", id(node), len(operands)))
-        return self.sides(condition, true, lambda: first, false, rest, ("or", id(node), len(operands)))
+            return self.sides(node, condition, true, rest, false, lambda: first, ("and", id(node), len(operands)))
+        return self.sides(node, condition, true, lambda: first, false, rest, ("or", id(node), len(operands)))
 
     def eval_IfExp(self, node):
         condition, true, false = self.condition(node.test)
@@ -216,13 +220,13 @@ class Expressions:
         if condition is True or condition is False:
             self.learn(true if condition else false)
             return self.eval(node.body if condition else node.orelse)
-        return self.sides(condition, true, lambda: self.eval(node.body), false, lambda: self.eval(node.orelse),
+        return self.sides(node, condition, true, lambda: self.eval(node.body), false, lambda: self.eval(node.orelse),
                           ("ifexp", id(node)))
 
-    def sides(self, *branch):
-        """A branch inside of an expression: what its sides change is theirs alone."""
+    def sides(self, node, *branch):
+        """A branch inside of an expression: names that its sides set are theirs alone."""
         with self.on_a_side():
-            return self.branch(*branch)
+            return self.changing_on_sides(changed(node), lambda: self.branch(*branch))
 
     @contextlib.contextmanager
     def on_a_side(self):
@@ -234,7 +238,7 @@ class Expressions:
 
     def branch(self, condition, true, then, false, otherwise, key):
         """A branch whose sides know what the condition tells; names that they bind are theirs alone."""
-        referred = set()
+        referred, names = set(), self.names_of_sides()
 
         def on(learned, side):
             def run():
@@ -243,8 +247,8 @@ class Expressions:
                     self.learn(learned)
                     return side()
                 finally:
-                    if self.carries_state():
-                        self.left_state = {name: self.env[name] for name in self.state_names()}
+                    if names and all(name in self.env for name in names):
+                        self.left_state = {name: self.env[name] for name in names}
                     # Lists that something else refers to on this side.
                     referred.update(name for name, value in before.items() if is_fresh(value.type)
                                     and name in self.env and not is_fresh(self.env[name].type))
@@ -291,9 +295,9 @@ class Expressions:
             return self.truth_value(condition)
         key = ("condition", id(node), len(operands))
         if is_and:
-            value = self.sides(first, true, rest, false, lambda: Value(Const(False)), key)
+            value = self.sides(node, first, true, rest, false, lambda: Value(Const(False)), key)
             return self.truth(value), [*true, *more], []
-        value = self.sides(first, true, lambda: Value(Const(True)), false, rest, key)
+        value = self.sides(node, first, true, lambda: Value(Const(True)), false, rest, key)
         return self.truth(value), [], [*false, *more]
 
     def _chain(self, node):
@@ -305,7 +309,7 @@ class Expressions:
                 return first
             if first is True:
                 return rest(right, number + 1)
-            value = self.sides(first, [], lambda: self.truth_value(rest(right, number + 1)), [],
+            value = self.sides(node, first, [], lambda: self.truth_value(rest(right, number + 1)), [],
                                lambda: Value(Const(False)), ("chain", id(node), number))
             return self.truth(value)
         return rest(self.eval(node.left), 0)

@@ -17,6 +17,7 @@ from hiaton.function.expressions import Expressions
 from hiaton.function.folds import Folds
 from hiaton.function.iterators import Iterators
 from hiaton.function.known_items import KnownItems
+from hiaton.function.lent_lists import LentLists
 from hiaton.function.lists import Lists
 from hiaton.function.loops import Loops
 from hiaton.function.managers import Managers
@@ -44,7 +45,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
-            Folds, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
+            LentLists, Folds, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
@@ -61,6 +62,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self.where = None
         self.node = None
         self.statement = None    # that is being read
+        self.unused = None       # the expression of which nobody uses what it gives
         self.on_sides = 0        # in how many sides of expressions, as those of `a or b`, what is read stands
         self.left_state = None   # that a side of a branch left
         self.sums_by_sides = []  # the places of operators of which operands are numbers or tensors
@@ -296,8 +298,9 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
 
         `key` says which branch it is, so that the next round knows that type; or it is the type.
         """
-        if isinstance(key, tuple) and self.carries_state():
-            return self.with_states_of_sides(condition, then, otherwise, key)
+        names = self.names_of_sides()
+        if isinstance(key, tuple) and names:
+            return self.with_changes_of_sides(names, condition, then, otherwise, key)
         return self.joined_sides(condition, then, otherwise, key)
 
     def joined_sides(self, condition, then, otherwise, key):

@@ -90,7 +90,7 @@ class KnownItems:
             with self.on_a_side():
                 is_known = self.over_known_items(node.generators, element) is None
             if is_known:
-                before.update({name: self.env[name] for name in self.state_names() if name in self.env})
+                self.keep_changes(before, targets)
         finally:
             self.env = before
         return self.tuple_of(found, MadeList) if is_known else None

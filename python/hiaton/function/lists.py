@@ -6,7 +6,7 @@ import contextlib
 import inspect
 
 from hiaton.function import prelude
-from hiaton.function.scopes import body_of, nodes_below
+from hiaton.function.scopes import nodes_below
 from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, is_number, join, of_any_size
 
 # Methods by name: what makes the other list, and how many arguments there are.
@@ -52,9 +52,8 @@ class Lists:
         return self.truth_value(self.negated(is_filled) if _OF_EMPTINESS[operator, number.value] else is_filled)
 
     def _own(self, name, value, node, may_be_sink=False):
-        if may_be_sink and not value.type.fresh:
-            self._ask_for_sink(name)
         if not value.type.fresh:
+            self.ask_to_lend(name, may_be_sink)
             self.refuse(f"'{name}' is a list that others may refer to; build a new one and give it back", node)
 
     def assign_parts(self, targets, value):
@@ -232,32 +231,13 @@ class Lists:
                 found = inspect.getattr_static(holder.type.value, node.attr, None)
         return found if type(found) is list and self.converter.may_write else None
 
-    def _parameter_number(self, name):
-        """Which parameter of the function of Python a name is and stays; None: none."""
-        where = self.where
-        if not hasattr(where, "assigned") or name not in where.parameters:
-            return None
-        stores = (part for part in nodes_below(body_of(where.tree)) if isinstance(part, ast.Name) and part.id == name)
-        return None if any(not isinstance(part.ctx, ast.Load) for part in stores) else where.parameters.index(name)
-
-    def _ask_for_sink(self, name):
-        """A list that came in as a parameter is appended to: from the next round on, it is not read."""
-        number = self._parameter_number(name)
-        key = id(self.where.function.__code__), number
-        if number is None or not self.converter.may_write or key in self.converter.sinks:
+    def ask_for_sink(self, number):
+        """A list that is an argument of the graph is appended to: from the next round on, it is not read."""
+        if not self.converter.may_write or number in self.converter.sinks:
             return
-        self.converter.sinks.add(key)
+        self.converter.sinks.add(number)
         self.converter.changed = True
         self.fail()
-
-    def hand_on_sinks(self, code, values):
-        """Where a function appends to a list that is its argument, and it is a parameter here: so this function does."""
-        for number, value in enumerate(values):
-            if (id(code), number) not in self.converter.sinks or not isinstance(value.type, Lst):
-                continue
-            for name, held in list(self.env.items()):
-                if isinstance(name, str) and held.ids == value.ids and isinstance(held.type, Lst) and not held.type.fresh:
-                    self._ask_for_sink(name)
 
     def set_element(self, target, value, element):
         """name[index] = element."""

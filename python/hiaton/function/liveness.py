@@ -2,7 +2,7 @@
 
 import ast
 
-from hiaton.function.scopes import body_of, nodes_below, read_anywhere, read_names
+from hiaton.function.scopes import body_of, lent_names, nodes_below, read_anywhere, read_names
 
 
 def names_outside(tree, node):
@@ -15,7 +15,7 @@ def names_outside(tree, node):
         inside = {id(one) for one in nodes_below([node], True)}
         node.hiaton_outside = {one.id for one in nodes_below([tree], True) if isinstance(one, ast.Name)
                                and id(one) not in inside and not isinstance(one.ctx, ast.Store)}
-    return node.hiaton_outside
+    return node.hiaton_outside | lent_names(tree).keys()
 
 
 def names_needed(tree, node):

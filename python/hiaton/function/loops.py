@@ -385,12 +385,13 @@ class Loops:
             return start(self, 0, None)
         finally:
             # What it goes over may have set something.
-            before.update({name: self.env[name] for name in self.state_names() if name in self.env})
+            self.keep_changes(before, targets)
             self.env = before
 
     def _in_order(self, node):
         """A comprehension whose elements set something: a loop, one element after the other."""
-        self.needs_state("what is set")
+        if self.converter.places:
+            self.needs_state("what is set")
         name = f"list@{id(node)}"
         if not hasattr(node, "hiaton_loop"):
             made = ast.Expr(ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "append", ast.Load()), [node.elt], []))

@@ -22,9 +22,11 @@ def nodes_below(nodes, also_inside=False):
 
 def _of(node, what, find):
     """What is found below a node, found once."""
-    if not hasattr(node, what):
-        setattr(node, what, frozenset(find(node)))
-    return getattr(node, what)
+    found = getattr(node, what, None)
+    if found is None:
+        found = frozenset(find(node))
+        setattr(node, what, found)
+    return found
 
 
 _CHANGES = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort")
@@ -39,6 +41,7 @@ def _find_changed(root):
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) \
                 and node.func.attr in _CHANGES:
             yield node.func.value.id
+        yield from calls_change(node)
 
 
 def changed(*nodes):
@@ -57,8 +60,58 @@ def iterated_names(node):
     return set()
 
 
+def calls_change(node):
+    """The names of lists that a call may change, as far as conversions have found out."""
+    return getattr(node, "hiaton_changes", frozenset())
+
+
+def lent_names(tree):
+    """The lists that a function changes and gives back, as far as conversions have found out: whether they are only appended to, by name
+    of a parameter or of a list of the function around."""
+    return getattr(tree, "hiaton_lent", {})
+
+
+_notes = [0]
+
+
+def number_of_notes():
+    """How often it was noted in some tree what a call or a function changes: conversions begin anew where there is more."""
+    return _notes[0]
+
+
+def note_lent(tree, name, grows):
+    tree.hiaton_lent = {**lent_names(tree), name: grows}
+    _notes[0] += 1
+
+
+_KEPT_NOTES = ("hiaton_changes", "hiaton_lent", "hiaton_is_tried", "hiaton_is_run", "hiaton_item", "hiaton_dropped")
+
+
+def note_changes(root, call, names):
+    """A call changes the lists of these names, and so does what was made of it. What was found out below `root`, the tree of the function
+    of Python, is found out anew; the old trees are kept, since conversions under way know them by their identity."""
+    place = place_of(call)
+    noted = [call, *(node for node in ast.walk(root) if isinstance(node, ast.Call) and place_of(node) == place)]
+    for node in noted:
+        node.hiaton_changes = calls_change(node) | names
+    dropped = getattr(root, "hiaton_dropped", [])
+    for node in ast.walk(root):
+        for what in [name for name in vars(node) if name.startswith("hiaton_") and name not in _KEPT_NOTES]:
+            dropped.append(vars(node).pop(what))
+    root.hiaton_dropped = dropped
+    _notes[0] += 1
+
+
+def place_of(node):
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
 def _find_assigned(root):
     yield from _find_changed(root)
+    yield from _find_set(root)
+
+
+def _find_set(root):
     for node in nodes_below([root]):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
@@ -73,7 +126,10 @@ def assigned(*nodes):
 
 
 def _find_read(root):
-    return (node.id for node in nodes_below([root], True) if isinstance(node, ast.Name))
+    for node in nodes_below([root], True):
+        if isinstance(node, ast.Name):
+            yield node.id
+        yield from calls_change(node)
 
 
 def read_names(nodes):
@@ -113,7 +169,7 @@ def parameters_of(node):
 
 def own_names(node):
     """The names that a function defined inside sets itself."""
-    return _of(node, "hiaton_own", lambda node: {*parameters_of(node), *assigned(*body_of(node))})
+    return _of(node, "hiaton_own", lambda node: {*parameters_of(node), *(name for one in body_of(node) for name in _find_set(one))})
 
 
 def refused_in(node):
@@ -166,3 +222,31 @@ def needed_names(scope, node):
                 functions.add(name)
                 pending.append(known[0])
     return names, functions
+
+
+def names_changed_outside(scope, node):
+    """The names of lists and dicts of the function around that it changes itself, or by functions that it calls."""
+    trees = [node, *(scope.functions[name][0] for name in needed_names(scope, node)[1])]
+    return set().union(*(changed(*body_of(tree)) - own_names(tree) for tree in trees))
+
+
+def _find_given(tree):
+    returned = [node.value for node in nodes_below(body_of(tree)) if isinstance(node, ast.Return)]
+    names = {node.id if isinstance(node, ast.Name) else None for node in returned}
+    if len(names) == 1 and None not in names and always_leaves(body_of(tree)):
+        yield names.pop()
+
+
+def list_that_it_gives(tree):
+    """The name whose value a function gives on every path that it returns on; None: there is none."""
+    return next(iter(_of(tree, "hiaton_given", _find_given)), None) if isinstance(tree, ast.FunctionDef) else None
+
+
+def always_leaves(statements):
+    """Whether nothing comes behind the statements."""
+    for statement in statements:
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+            return True
+        if isinstance(statement, ast.If) and always_leaves(statement.body) and always_leaves(statement.orelse):
+            return True
+    return False

@@ -61,7 +61,7 @@ def key_of(functions):
 def _copied(node):
     """A copy, without what was found out about the original."""
     made = copy.copy(node)
-    for name in [name for name in vars(made) if name.startswith("hiaton_") and name != "hiaton_is_tried"]:
+    for name in [name for name in vars(made) if name.startswith("hiaton_") and name not in ("hiaton_is_tried", "hiaton_changes")]:
         delattr(made, name)
     return made
 

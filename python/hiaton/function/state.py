@@ -62,10 +62,11 @@ class State:
                 self.env.pop(name, None)
 
     def with_state(self, value):
-        """What a function gives: its result, and the state that it leaves."""
-        if not self.carries_state():
+        """What a function gives: its result, the state that it leaves, and the lists that it was lent."""
+        lists = self.lists_to_give_back()
+        if not self.carries_state() and not lists:
             return value
-        value = self.tuple_of([value, *self.state_values()])
+        value = self.tuple_of([value, *(self.state_values() if self.carries_state() else ()), *lists])
         self.drop_state()
         return value
 
@@ -329,12 +330,11 @@ class State:
 
     # Branches.
 
-    def with_states_of_sides(self, condition, then, otherwise, key):
-        """A branch one of whose sides may set something: both give the state that they leave."""
+    def with_changes_of_sides(self, names, condition, then, otherwise, key):
+        """A branch one of whose sides may set something, or change a list: both give what the names stand for behind them."""
         writes = ("writes", self.key, key)
-        names = self.state_names()
         before = {name: self.env[name] for name in names}
-        if writes not in self.converter.writing:
+        if writes not in self.converter.writing and not self.side_lists:
             def watched(side):
                 def run():
                     self.left_state = None
@@ -366,6 +366,7 @@ class State:
         if not isinstance(made.type, Tup) or len(made.type.items) != len(names) + 1:
             self.converter.changed = True
             self.fail()
-        value, *states = self.items(made)
-        self.take_state(states)
+        value, *left = self.items(made)
+        for name, held in zip(names, left):
+            self.env[name] = self.recapture(name, held)
         return value

@@ -5,7 +5,7 @@ import inspect
 
 from hiaton.function.exits import left_early
 from hiaton.function.reasons import is_of_package
-from hiaton.function.scopes import assigned, body_of, declared_names, functions_in, needed_names, read_names
+from hiaton.function.scopes import always_leaves, assigned, body_of, declared_names, functions_in, lent_names, needed_names, read_names
 from hiaton.function.source import tree_of
 from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, sides_of
 
@@ -46,7 +46,7 @@ def build_function(frame, function, values, is_entry=False):
     tree = frame.where.tree
     if isinstance(tree, ast.Lambda):
         return frame.result(frame.eval(tree.body))
-    return frame.run(tree.body, End())
+    return frame.run(tree.body, End(tree))
 
 
 def leaves(nodes, kinds):
@@ -69,7 +69,8 @@ def leaves(nodes, kinds):
 class End:
     """The end of the function."""
 
-    names = frozenset()
+    def __init__(self, tree):
+        self.names = frozenset(lent_names(tree))
 
     def go(self, frame):
         return frame.result(Value(NONE))
@@ -171,6 +172,8 @@ class Statements:
         return self.with_state(value)
 
     def end_Return(self, node):
+        if self.gives_lent_list():
+            return self.result(Value(NONE))
         return self.result(Value(NONE) if node.value is None else self.eval(node.value))
 
     def end_Raise(self, node):
@@ -205,7 +208,7 @@ class Statements:
         if not leaves([*node.body, *node.orelse], (ast.Return, ast.Break, ast.Continue)):
             self._join_if(node, condition, true, false)
             return self.run(rest, following)
-        both = not _always_leaves(node.body) and not _always_leaves(node.orelse)
+        both = not always_leaves(node.body) and not always_leaves(node.orelse)
         after = Rest(rest, following, both)
         return self.branch(condition, true, lambda: self.run(node.body, after), false,
                            lambda: self.run(node.orelse, after), ("if", id(node)))
@@ -223,6 +226,9 @@ class Statements:
                 return self.tuple_of([self._state(n) for n in changed])
             return run
         value = self.branch(condition, true, side(0, node.body), false, side(1, node.orelse), ("join", id(node)))
+        if not isinstance(value.type, Tup) or len(value.type.items) != len(changed):  # more was found out about calls meanwhile
+            self.converter.changed = True
+            self.fail()
         for name, item in zip(changed, self.items(value)):
             if is_unbound(item.type):
                 for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
@@ -246,6 +252,7 @@ class Statements:
     def do_Expr(self, node):
         changes = isinstance(node.value, ast.Call) and (self.printed(node) or self.change_list(node.value))
         if not isinstance(node.value, ast.Constant) and not changes:
+            self.unused = node.value
             self.eval(node.value)
 
     def do_Assign(self, node):
@@ -303,6 +310,7 @@ class Statements:
 
     def assign(self, target, value):
         if isinstance(target, ast.Name):
+            self.refuse_another_list(target.id)
             self.bind(target.id, value)
             return
         if isinstance(target, (ast.Tuple, ast.List)):
@@ -369,12 +377,3 @@ class _Stay:
 
 def _first_line(node):
     return ast.unparse(node).splitlines()[0]
-
-
-def _always_leaves(statements):
-    for statement in statements:
-        if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
-            return True
-        if isinstance(statement, ast.If) and _always_leaves(statement.body) and _always_leaves(statement.orelse):
-            return True
-    return False

@@ -1,0 +1,225 @@
+"""Lists that calls change: who calls lends the function a list, and the function gives it back as it is then.
+
+    def leaves(t, out):                      leaves(t, out):
+        if t.left is None:                       if t.left is None:
+            out.append(t.value)                      return None, [*out, t.value]
+            return
+        leaves(t.left, out)                      _, out = leaves(t.left, out)
+        leaves(t.right, out)                     _, out = leaves(t.right, out)
+                                                 return None, out
+
+So does a function that is defined inside with the lists of the function around that it changes. A list may be lent where nobody else refers
+to it. Which lists calls change is found out from round to round, and noted in the syntax trees; see scopes.py.
+"""
+
+import ast
+import dataclasses
+
+from hiaton.function.reasons import is_of_package
+from hiaton.function.scopes import assigned, body_of, calls_change, lent_names, list_that_it_gives, names_changed_outside, nodes_below, note_changes, note_lent
+from hiaton.function.source import is_generator, tree_of
+from hiaton.function.types import NONE, Lst, Tup, Value
+
+
+@dataclasses.dataclass(frozen=True)
+class Lent(Value):
+    """An argument: the list that a name stands for, to which nobody else refers."""
+
+    name: str = ""
+
+
+class LentLists:
+    side_lists = ()  # names of lists that the sides of the expression that is being read may change
+
+    # The caller.
+
+    def lend(self, node, argument):
+        """An argument of a call, if that may change it and it is a list that nobody else refers to; None elsewhere."""
+        if not isinstance(argument, ast.Name) or argument.id not in calls_change(node):
+            return None
+        name, value = argument.id, self.env.get(argument.id)
+        if value is None or not isinstance(value.type, Lst):
+            return None
+        if not value.type.fresh:
+            self.ask_to_lend(name, True)
+            return None
+        others = [part for part in [*node.args, *(keyword.value for keyword in node.keywords)] if part is not argument]
+        if name in assigned(*others) or any(isinstance(part, ast.Name) and part.id == name for part in others):
+            self.refuse(f"another argument of this call is, or changes, the list '{name}', too; compute that on a line before", node)
+        return Lent(value.type, value.ids, name)
+
+    def share_what_was_not_taken(self, node, before):
+        """Behind a call: lists that it might have changed, and that were handed on to something else."""
+        self.share([name for name in calls_change(node) if name in before and self.env.get(name) is before[name]])
+
+    def lent_to(self, function, tree, parameters, values):
+        """Takes lists out of the arguments: by name of a parameter that is given back, the name of the list here; None: of no name, or no
+        list."""
+        lent = {}
+        for number, parameter in enumerate(parameters):
+            value = values[number]
+            if isinstance(value, Lent) and parameter not in lent_names(tree) and not is_generator(function):
+                self._note_lent(tree, parameter, True)
+            if parameter not in lent_names(tree):
+                continue
+            name = value.name if isinstance(value, Lent) else None
+            if isinstance(value.type, Lst) and not value.type.fresh:
+                self._ask_for_list_of_name(value, lent_names(tree)[parameter])
+            if name is not None:
+                values[number] = self.env[name]
+            lent[parameter] = name
+        if lent and self.wanted is not None and self.wanted.code in (id(function.__code__), id(tree)):
+            self.refuse("the gradient of a function that changes a list cannot be converted here; let it make the list and give it back")
+        self._may_change(lent.values())
+        return lent
+
+    def lent_to_closure(self, value, tree):
+        """The names of lists of the function around which a function defined inside changes, itself or by others."""
+        scope = value.type.scope
+        names = sorted(names_changed_outside(scope, tree))
+        if not names:
+            return []
+        if not self._is_in_scope(value):
+            captured = {name for name, _ in value.type.captured}
+            foreign = [name for name in names if name not in captured and name in scope.locals]
+            if foreign:
+                self.refuse(f"'{foreign[0]}' is changed by '{value.type}', which is called by another function here; give that function the "
+                            "list as an argument")
+            return []
+        names = [name for name in names if isinstance(getattr(self.env.get(name), "type", None), Lst)]
+        for name in names:
+            if name not in lent_names(tree):
+                self._note_lent(tree, name, False)
+        if names and not set(names) <= calls_change(self.node):
+            self._note_changes(set(names))
+        self._may_change(names)
+        return names
+
+    def taken_back(self, made, tree, has_state, lent):
+        """What a call gives, without the state that it leaves and the lists that it gives back. `lent`: as lent_to() gives it."""
+        names = [lent[parameter] for parameter in sorted(lent)]
+        states = len(self.converter.places) if has_state else 0
+        if not has_state and not names:
+            return made
+        if not isinstance(made.type, Tup) or len(made.type.items) != 1 + states + len(names):
+            self.converter.changed = True
+            self.fail()
+        value, *others = self.items(made)
+        if has_state:
+            self.take_state(others[:states])
+        for name, held in zip(names, others[states:]):
+            if name is not None:
+                self.bind(name, held)
+        given = list_that_it_gives(tree)
+        if given not in lent:
+            return value
+        if lent[given] is None:
+            return self.forward(others[states + sorted(lent).index(given)])
+        return Value(NONE) if self.node is self.unused else self.name_value(lent[given])
+
+    def _is_in_scope(self, value):
+        """Whether a function that was defined inside is called where it reads the lists of this very call of the function around."""
+        if value.type.own and value.type.scope is self.where:
+            return True
+        named = self.node.func if isinstance(self.node, ast.Call) else None
+        found = self.where.functions.get(named.id) if isinstance(named, ast.Name) and named.id not in self.env else None
+        return found is not None and found[0] is value.type.node
+
+    def is_lent_to(self, scope, tree, name):
+        """Whether a function defined inside gets what the name stands for at each call, since it changes it."""
+        return isinstance(self.env[name].type, Lst) and name in names_changed_outside(scope, tree)
+
+    def _may_change(self, names):
+        """Elements of a comprehension that change a list come one after the other."""
+        if self.element_of is not None and any(name is not None for name in names):
+            self.converter.in_order.add(id(self.element_of))
+            self.converter.changed = True
+            self.fail()
+
+    def _ask_for_list_of_name(self, value, grows):
+        """A list that others may refer to is an argument where one is to be lent: the next round lends that of a name."""
+        if not isinstance(self.node, ast.Call) or is_of_package(self.where.file):
+            return
+        names = set()
+        for argument in [*self.node.args, *(keyword.value for keyword in self.node.keywords)]:
+            held = self.env.get(argument.id) if isinstance(argument, ast.Name) else None
+            if held is not None and isinstance(held.type, Lst) and held.ids == value.ids:
+                names.add(argument.id)
+        if names - calls_change(self.node):
+            self._note_changes(names)
+        for name in names:
+            self.ask_to_lend(name, grows)
+
+    # The function that changes a list.
+
+    def ask_to_lend(self, name, grows):
+        """A list that is a parameter is changed: from the next round on it is lent, and given back. `grows`: it is only appended to; then
+        a list of the caller of the graph is not read, and grows when the run is over."""
+        where = self.where
+        if name not in where.parameters or self._is_deleted(name) or is_generator(where.function) or is_of_package(where.file):
+            return
+        if grows and where.tree is tree_of(self.converter.function):
+            self.ask_for_sink(where.parameters.index(name))
+        if name not in lent_names(where.tree) or lent_names(where.tree)[name] > grows:
+            self._note_lent(where.tree, name, grows)
+
+    def _is_deleted(self, name):
+        parts = nodes_below(body_of(self.where.tree))
+        return any(isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Del) for part in parts)
+
+    def refuse_another_list(self, name):
+        """A name is set: not that of a list that the function was lent."""
+        if name in lent_names(self.where.tree) and isinstance(getattr(self.env.get(name), "type", None), Lst):
+            self.refuse(f"'{name}' is a list of who calls this function, which is changed, and gets another value; call the other list "
+                        "something else")
+
+    def gives_lent_list(self):
+        """Whether what the function gives is a list that it gives back anyway."""
+        return list_that_it_gives(self.where.tree) in lent_names(self.where.tree)
+
+    def lists_to_give_back(self):
+        return [self.held(self.env[name]) for name in sorted(lent_names(self.where.tree)) if name in self.env]
+
+    def without_lists(self, made):
+        """What the function gives that runs as the graph: lists that are arguments stay the caller's."""
+        if not isinstance(made.type, Tup) or not lent_names(self.where.tree):
+            return made
+        value, *others = self.items(made)
+        states, lists = others[:len(self.converter.places)], others[len(self.converter.places):]
+        if self.gives_lent_list():
+            value = self.forward(lists[sorted(lent_names(self.where.tree)).index(list_that_it_gives(self.where.tree))])
+        return self.tuple_of([value, *states]) if states else value
+
+    # Branches inside of expressions.
+
+    def names_of_sides(self):
+        """What both sides of a branch give besides its value."""
+        return [*(self.state_names() if self.carries_state() else ()), *self.side_lists]
+
+    def changing_on_sides(self, names, run):
+        """What `run` gives, a branch whose sides may change the lists of these names."""
+        before = self.side_lists
+        held = [name for name in sorted(names) if isinstance(getattr(self.env.get(name), "type", None), Lst)]
+        self.side_lists = (*before, *(name for name in held if name not in before))
+        try:
+            return run()
+        finally:
+            self.side_lists = before
+
+    def keep_changes(self, before, targets):
+        """Takes over into names and values from before what an expression has changed; `targets`: names that are its own."""
+        names = {name for name, value in before.items() if isinstance(value.type, Lst) and value.type.fresh and name not in targets}
+        names |= {*self.state_names()}
+        before.update({name: self.env[name] for name in names if name in self.env})
+
+    # Notes in the trees.
+
+    def _note_lent(self, tree, name, grows):
+        note_lent(tree, name, grows)
+        self.converter.changed = True
+        self.fail()
+
+    def _note_changes(self, names):
+        note_changes(tree_of(self.where.function), self.node, names)
+        self.converter.changed = True
+        self.fail()
