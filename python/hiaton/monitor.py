@@ -4,11 +4,6 @@ import os
 
 from hiaton import _core
 
-try:
-    import tqdm.auto as _tqdm
-except ImportError:
-    _tqdm = None
-
 __all__ = ["EventWriter", "progress"]
 
 
@@ -69,7 +64,8 @@ class progress:
 
     def __init__(self, items, *, total=None, **options):
         self._items = items
-        self._bar = None if _tqdm is None else _tqdm.tqdm(items, total=total, **options)
+        bar = _class_of_bars()
+        self._bar = None if bar is None else bar(items, total=total, **options)
 
     def __iter__(self):
         return iter(self._items if self._bar is None else self._bar)
@@ -81,6 +77,15 @@ class progress:
         """Shows these numbers, floats or tensors of one element, beside the bar."""
         if self._bar is not None:
             self._bar.set_postfix({name: _number(value) for name, value in numbers.items()})
+
+
+def _class_of_bars():
+    """That of tqdm, which is not imported before there is a bar; None where there is no tqdm."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
 
 
 def _number(value):

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 import hiaton as hia
-from hiaton import monitor
 
 
 def varint(data, at):
@@ -98,7 +97,7 @@ def test_progress_shows_a_bar():
 
 
 def test_progress_without_tqdm_shows_nothing(monkeypatch, capsys):
-    monkeypatch.setattr(monitor, "_tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     bar = hia.progress([1, 2], desc="training")
     for item in bar:
         bar.show(loss=item)
@@ -110,3 +109,8 @@ def test_progress_without_tqdm_shows_nothing(monkeypatch, capsys):
 def test_the_package_is_there_without_tqdm():
     code = "import sys; sys.modules['tqdm'] = sys.modules['tqdm.auto'] = None; import hiaton; print(list(hiaton.progress('ab')))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "['a', 'b']\n"
+
+
+def test_tqdm_is_not_imported_before_there_is_a_bar():
+    code = "import hiaton, sys; print('tqdm' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
