@@ -29,6 +29,7 @@ DataHeap* DataHeap::make(std::function<bool(std::size_t)> take_bytes, Nearness n
 }
 
 DataHeap::~DataHeap() {
+  if (spare_.begin != nullptr) munmap(spare_.begin, spare_.bytes);
   for (const Segment& segment : segments_) munmap(segment.begin, segment.bytes);
 }
 
@@ -42,7 +43,9 @@ bool DataHeap::add_segment() {
   for (; !take_bytes_(bytes); bytes /= 2) {
     if (bytes == kChunkBytes) return false;
   }
-  std::byte* const begin = map_fresh(bytes, bytes >= kHugePage ? kHugePage : kChunkBytes);
+  std::byte* const begin = bytes == spare_.bytes
+                               ? std::exchange(spare_, {nullptr, 0}).begin
+                               : map_fresh(bytes, bytes >= kHugePage ? kHugePage : kChunkBytes);
   if (begin == nullptr) return false;
   segments_.push_back({begin, bytes});
   bytes_.fetch_add(bytes, std::memory_order_relaxed);
@@ -77,12 +80,18 @@ DataHeap::Chunk* DataHeap::add_chunk(std::size_t fields, Segment& region) {
     return nullptr;
   }
   // Not under the lock: this may be the first use of a huge page, which the system has to clear.
+  clear_chunk(region.begin);
   auto* chunk = new (region.begin) Chunk{this, fields};
   region.begin += kChunkBytes;
   region.bytes -= kChunkBytes;
   const std::lock_guard lock(mutex_);
   chunks_.push_back(chunk);  // add_segment() has made room
   return chunk;
+}
+
+/// A cell that no value has stood in holds a count of zero.
+void DataHeap::clear_chunk(std::byte* chunk) const {
+  if (chunk >= used_.begin && chunk < used_.begin + used_.bytes) std::fill_n(chunk, kChunkBytes, std::byte{});
 }
 
 DataObject* DataHeap::take_returned() {
@@ -199,11 +208,37 @@ void DataHeap::leave() {
   }
   // Chunks without a value go now, the others with the last of theirs; nothing else is left to unmap.
   if (next_ != end_) munmap(next_, static_cast<std::size_t>(end_ - next_));
+  if (spare_.begin != nullptr) munmap(std::exchange(spare_, {nullptr, 0}).begin, kFirstSegment);
   for (const Segment& region : regions_) munmap(region.begin, region.bytes);
   for (Chunk* chunk : chunks_) {
     if (chunk->outside == 0) munmap(chunk, kChunkBytes);
   }
   segments_.clear();
+}
+
+bool DataHeap::rest() {
+  const std::lock_guard lock(mutex_);
+  take_bytes_ = nullptr;
+  return segments_.empty() || (segments_.size() == 1 && segments_.front().bytes == kFirstSegment);
+}
+
+bool DataHeap::begin_again(std::function<bool(std::size_t)> take_bytes) {
+  const std::lock_guard lock(mutex_);
+  if (outside_ != 0) return false;
+  take_bytes_ = std::move(take_bytes);
+  if (segments_.empty()) return true;
+  spare_ = segments_.front();
+  const auto used = std::max(static_cast<std::size_t>(next_ - spare_.begin), used_.bytes);
+  used_ = {spare_.begin, used};
+  segments_.clear();
+  regions_.clear();
+  chunks_.clear();
+  next_ = end_ = nullptr;
+  returned_ = nullptr;
+  has_returned_.store(false, std::memory_order_relaxed);
+  for (std::atomic<Chunk*>& roomy : roomy_) roomy.store(nullptr, std::memory_order_relaxed);
+  bytes_.store(0, std::memory_order_relaxed);
+  return true;
 }
 
 /// The caller holds the lock. Returns whether the heap is to be deleted.

@@ -51,6 +51,12 @@ class DataHeap {
   static DataHeap* make(std::function<bool(std::size_t)> take_bytes, Nearness nearness);
   /// Nobody makes values in it any more: the memory goes as soon as no value in it is outside of runs.
   void leave();
+  /// Between runs, when nobody makes values in it: whether it may be kept for another run, as a small one
+  /// may.
+  bool rest();
+  /// Serves another run, as a new heap does, but that its first memory comes without the system. Returns
+  /// false where values in it are still outside of runs: it goes on resting then.
+  bool begin_again(std::function<bool(std::size_t)> take_bytes);
 
   /// Makes results of a run values of their own: all that they refer to is outside of runs then. Each slot
   /// holds one reference. Takes no memory.
@@ -88,6 +94,7 @@ class DataHeap {
   Chunk* add_chunk(std::size_t fields, Segment& region);
   bool take_region(Segment& region);
   bool add_segment();
+  void clear_chunk(std::byte* chunk) const;
   DataObject* take_returned();
   void add_roomy(Chunk* chunk);
   Chunk* take_roomy(std::size_t fields);
@@ -99,7 +106,7 @@ class DataHeap {
   template <class Visit>
   void for_each_value(Visit visit);
 
-  const Nearness nearness_;
+  const Nearness nearness_;  ///< the same in all runs of a heap
   std::mutex mutex_;
   std::function<bool(std::size_t)> take_bytes_;
   std::vector<Chunk*> chunks_;
@@ -107,6 +114,8 @@ class DataHeap {
   std::vector<Segment> regions_;  ///< what workers that are gone have not used of theirs
   std::byte* next_ = nullptr;     ///< where the next region is carved
   std::byte* end_ = nullptr;
+  Segment spare_{nullptr, 0};       ///< memory of runs before, which is not counted as taken
+  Segment used_{nullptr, 0};        ///< what runs before wrote to
   DataObject* returned_ = nullptr;  ///< cells of values that were outside
   std::atomic<bool> has_returned_{false};
   /// By the number of fields: the first of the roomy chunks that no worker keeps.

@@ -69,10 +69,10 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     const bool has_workers = (is_parallel || plan.has_tensors) && !is_placed;
     const int workers = has_workers ? std::max(1, options.workers) : 1;
     if (plan.has_data) {
+      const auto take_bytes = [this](std::size_t bytes) { return budget_.take_bytes(bytes); };
       // A test of all that may happen sees a cell exchanged wherever it can be.
-      const DataHeap::Nearness nearness =
-          options.share_every_call ? DataHeap::Nearness{0, 0} : DataHeap::Nearness{};
-      heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }, nearness));
+      heap_ = options.share_every_call ? KeptHeap::Lent(DataHeap::make(take_bytes, {0, 0}))
+                                       : last.heap.take(take_bytes);
     }
     if (plan.has_tensors) {
       tensor_heap_.emplace([this](std::size_t bytes) { return budget_.take_bytes(bytes); },
@@ -120,6 +120,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     if (error_) throw RunError(*error_);
     if (state_.stopping.load()) throw_without_place();
     HIATON_CHECK(state_.finished.load());
+    if (!options_.share_every_call) heap_.get_deleter().keeper = &last_.heap;
     return {std::move(values), std::move(stats)};
   }
 
@@ -389,10 +390,10 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
   LastRun& last_;
   Clock::time_point start_{};
   Budget budget_;
-  std::optional<CallKinds> kinds_;             ///< where the run is drawn
-  std::vector<Trace::Track*> tracks_{};        ///< by worker; empty: it is not drawn
-  std::unique_ptr<DataHeap, LeaveHeap> heap_;  ///< only where the plan has data values
-  std::optional<TensorHeap> tensor_heap_{};    ///< only where the plan has tensors
+  std::optional<CallKinds> kinds_;           ///< where the run is drawn
+  std::vector<Trace::Track*> tracks_{};      ///< by worker; empty: it is not drawn
+  KeptHeap::Lent heap_;                      ///< only where the plan has data values
+  std::optional<TensorHeap> tensor_heap_{};  ///< only where the plan has tensors
   RunState state_;
   std::vector<Slot> root_slots_;  ///< the frame that main returns to
   std::mutex mutex_;

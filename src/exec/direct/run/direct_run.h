@@ -8,17 +8,20 @@
 
 #include "exec/direct/direct_plan.h"
 #include "hiaton/run.h"
+#include "tensor/kept_heap.h"
 
 namespace hiaton::exec::direct {
 
-/// How long the last run of a plan took, which tells whether the next one is worth other threads at once. May
-/// be used by several runs at the same time.
+/// What the last run of a plan leaves for the next one: how long it took, which tells whether that is worth
+/// other threads at once, and memory. May be used by several runs at the same time.
 class LastRun {
  public:
   bool was_below(std::chrono::nanoseconds time) const {
     return nanoseconds_.load(std::memory_order_relaxed) < time.count();
   }
   void took(std::chrono::nanoseconds time) { nanoseconds_.store(time.count(), std::memory_order_relaxed); }
+
+  KeptHeap heap;
 
  private:
   std::atomic<int64_t> nanoseconds_{std::chrono::nanoseconds::max().count()};
