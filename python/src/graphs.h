@@ -100,6 +100,8 @@ struct ObjectTable {
   ObjectCache cache;       ///< knows the objects that Snapshot::walk read
 };
 
+/// Whether values of the plan are numbers: to read one runs no code of Python.
+bool is_number(const Plan& plan);
 /// Whether values of the plan hold objects or lists.
 bool holds_objects(const Plan& plan);
 /// What stands for a value of a type, but of a tensor, and refers to nothing.
@@ -174,6 +176,7 @@ class Snapshot {
   bool may_give_parts_of(const ObjectTable& table) const;
   void begin(PyObject* given, const Plan& plan);
   void begin_other(PyObject* given, const Plan& plan);
+  void take_numbers(PyObject* list, const Plan& plan);
   void begin_union(PyObject* given, const Plan& plan);
   void begin_object(PyObject* given, const Plan& plan);
   bool walk(PyObject* given, const Plan& plan);

@@ -6,6 +6,49 @@
 #include "graphs.h"
 
 namespace hiaton::python {
+namespace {
+
+/// What `cls.__new__(cls)` gives.
+nb::object new_object(const ObjectTable::Class& described) {
+  auto* const type = reinterpret_cast<PyTypeObject*>(described.made.ptr());
+  if (type->tp_new == nullptr) throw nb::type_error("a graph gave an object of a class that makes none");
+  nb::object object = nb::steal(type->tp_new(type, nb::tuple().ptr(), nullptr));
+  if (!object.is_valid()) nb::raise_python_error();
+  return object;
+}
+
+PyObject* new_number(const Plan& plan, Slot slot) {
+  switch (plan.kind) {
+    case Plan::Kind::Bool:
+      return PyBool_FromLong(slot.boolean ? 1 : 0);
+    case Plan::Kind::Int:
+      return PyLong_FromLongLong(slot.i64);
+    default:
+      return PyFloat_FromDouble(slot.f64);
+  }
+}
+
+/// The elements of a list, which are numbers.
+nb::list list_of_numbers(const Plan& element, const DataObject* first) {
+  Py_ssize_t count = 0;
+  for (const DataObject* cell = first; Data::has_object(cell); cell = cell->slots()[1].data) ++count;
+  const auto made = nb::steal<nb::list>(PyList_New(count));
+  if (!made.is_valid()) nb::raise_python_error();
+  for (Py_ssize_t i = 0; i < count; ++i, first = first->slots()[1].data) {
+    PyObject* const number = new_number(element, first->slots()[0]);
+    if (number == nullptr) nb::raise_python_error();
+    PyList_SET_ITEM(made.ptr(), i, number);
+  }
+  return made;
+}
+
+/// Puts the fields of a data value in place of what the vector holds.
+void read_fields(const Data& data, std::vector<Value>& values) {
+  values.clear();
+  for (std::size_t i = 0; i < data.field_count(); ++i) values.push_back(data.field(i));
+}
+
+}  // namespace
 
 nb::object Snapshot::text_of(int64_t number, const Symbols& symbols) const {
   const auto place = static_cast<std::size_t>(number);
@@ -24,7 +67,7 @@ nb::object Snapshot::made(const Data& data, const ObjectTable& table) {
   }
   for (const ObjectTable::Class& described : table.classes) {
     if (described.variant != data.variant()) continue;
-    nb::object object = described.made.attr("__new__")(described.made);
+    nb::object object = new_object(described);
     if (has_memory) made_.emplace(data.object(), object);
     without_fields_.push_back({object, data, &described});
     return object;
@@ -34,11 +77,11 @@ nb::object Snapshot::made(const Data& data, const ObjectTable& table) {
 
 /// Objects get their fields one after the other: objects may stand deep inside each other.
 void Snapshot::set_fields() {
+  std::vector<Value> values;
   while (!without_fields_.empty()) {
     const Made last = std::move(without_fields_.back());
     without_fields_.pop_back();
-    std::vector<Value> values;
-    for (std::size_t i = 0; i < last.data.field_count(); ++i) values.push_back(last.data.field(i));
+    read_fields(last.data, values);
     const Value* next = values.data();
     for (std::size_t i = 0; i < last.described->fields.size(); ++i) {
       const nb::object value = part(last.described->fields[i], next);
@@ -110,18 +153,19 @@ nb::object Snapshot::part(const Plan& plan, const Value*& values) {
       if (first.variant() == kEmptyList && std::ranges::find(empty_lists_, plan.type) != empty_lists_.end())
         throw Miss{"an empty list to be given back, which may be one that came in", elements, false};
       if (Data::has_object(first.object())) {
-        const auto [before, is_new] = made_.try_emplace(first.object(), elements);
-        if (!is_new) return before->second;
+        const auto before = made_.find(first.object());
+        if (before != made_.end()) return before->second;
+        if (is_number(plan.parts[0])) elements = list_of_numbers(plan.parts[0], first.object());
+        made_.emplace(first.object(), elements);
+        if (is_number(plan.parts[0])) return elements;
       }
       Data rest = first;
+      std::vector<Value> parts;
       while (rest.variant() == kListCell) {
-        const Value head = rest.field(0);
-        std::vector<Value> parts;
         if (plan.parts[0].components.size() == 1) {
-          parts.push_back(head);
+          parts.assign(1, rest.field(0));
         } else {
-          const Data box = head.data();
-          for (std::size_t i = 0; i < box.field_count(); ++i) parts.push_back(box.field(i));
+          read_fields(rest.field(0).data(), parts);
         }
         const Value* next = parts.data();
         elements.append(part(plan.parts[0], next));

@@ -47,11 +47,6 @@ bool has_keys(PyObject* object, PyObject* keys) {
   return true;
 }
 
-/// Whether values of the plan are numbers: to read one runs no code of Python.
-bool is_number(const Plan& plan) {
-  return plan.kind == Plan::Kind::Bool || plan.kind == Plan::Kind::Int || plan.kind == Plan::Kind::Float;
-}
-
 [[noreturn]] void miss(const char* reason, PyObject* object, bool is_of_type = false) {
   throw Snapshot::Miss{reason, nb::borrow(object), is_of_type};
 }
@@ -69,6 +64,10 @@ PyObject* found_in(const nb::object& dict, PyObject* key) {
 }
 
 }  // namespace
+
+bool is_number(const Plan& plan) {
+  return plan.kind == Plan::Kind::Bool || plan.kind == Plan::Kind::Int || plan.kind == Plan::Kind::Float;
+}
 
 bool holds_objects(const Plan& plan) {
   return plan.kind == Plan::Kind::Object || plan.kind == Plan::Kind::List ||
@@ -246,6 +245,7 @@ void Snapshot::begin_other(PyObject* given, const Plan& plan) {
       if (std::ranges::find(kept_out_, given) != kept_out_.end()) {
         miss("a list that is read and appended to", given);
       }
+      if (is_number(plan.parts[0]) && PyList_GET_SIZE(given) > 0) return take_numbers(given, plan);
       reading_.push_back({.kind = Reading::Kind::List,
                           .plan = &plan,
                           .held = nb::borrow(given),
@@ -256,6 +256,19 @@ void Snapshot::begin_other(PyObject* given, const Plan& plan) {
     default:
       break;
   }
+}
+
+/// Pushes what a list of numbers becomes. To read them runs no code of Python.
+void Snapshot::take_numbers(PyObject* list, const Plan& plan) {
+  Data made(kEmptyList, {});
+  for (Py_ssize_t i = PyList_GET_SIZE(list); i-- > 0;) {
+    begin(PyList_GET_ITEM(list, i), plan.parts[0]);
+    const std::array cell{slots_.back(), Value(std::move(made)).detach()};
+    slots_.pop_back();
+    made = Data::take(kListCell, plan.layout, cell);
+  }
+  if (gives_objects_) objects_.emplace(made.object(), nb::borrow(list));
+  slots_.push_back(Value(std::move(made)).detach());
 }
 
 void Snapshot::begin_union(PyObject* given, const Plan& plan) {
