@@ -284,7 +284,9 @@ class Conversions:
         whole, reason = self._converter(values, types, how), None
         try:
             whole.convert()
-            apart = whole.loops_to_take_apart()
+            # One worker computes numbers as fast in one loop: there are no kernels that batches would share.
+            gains = whole.has_tensors or self._settings["workers"] > 1
+            apart = whole.loops_to_take_apart() if gains else frozenset()
         except ConversionError as error:
             if not whole.whole:
                 raise

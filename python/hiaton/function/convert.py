@@ -88,6 +88,7 @@ class Converter(Instances, Reasons):
         self.failing = testing.failing  # the number of an assumption that fails, for tests
         self.text = Text()          # of the files that were read
         self.spans = {}             # by syntax tree: where it stands in the text
+        self.has_tensors = False    # whether the graph computes with some
         self.apart = apart          # loops that are taken apart, by identity of their trees; None: all that can be
         self.whole = {}             # by identity of the trees of others: the names of the functions that they are
         self.profile = profile      # of calls before; None: nothing is assumed of branches and loops

@@ -68,7 +68,7 @@ class Operators:
         if operator == "Add" and isinstance(left.type, Tup) and isinstance(right.type, Tup):
             return self.tuple_of(self.items(left) + self.items(right))
         if operator == "Add" and isinstance(left.type, Lst) and isinstance(right.type, Lst):
-            return self.as_new(self.call_prelude("joined", [left, right]))
+            return self.joined(left, right)
         if operator == "Mult" and isinstance(right.type, Lst):
             left, right = right, left
         if operator == "Mult" and isinstance(left.type, Lst) and self.numeric(right.type) and self.kind_of(right.type) is not float:
@@ -127,9 +127,15 @@ class Operators:
             self.exact(b)
             return self.scalar(float, self.op("div", self.op("f64", a), self.op("f64", b)))
         if operator in ("FloorDiv", "Mod"):
+            divisor = int(right_type.value) if is_number(right_type) else 0
+            if divisor > 0 and divisor & (divisor - 1) == 0:  # bits have the rounding of Python
+                if operator == "Mod":
+                    return self.scalar(int, self.op("bitwise_and", a, self.constant(divisor - 1, "i64")))
+                return self.scalar(int, self.op("bitwise_right_shift", a, self.constant(divisor.bit_length() - 1, "i64")))
             rest = self.op("rem", a, b)
-            moves = self.op("and", self.op("ne", rest, zero),
-                            self.op("ne", self.op("lt", rest, zero), self.op("lt", b, zero)))
+            moves = self.op("lt", rest, zero)
+            if divisor <= 0:
+                moves = self.op("and", self.op("ne", rest, zero), self.op("ne", moves, self.op("lt", b, zero)))
             moves = self.op("i64", moves)
             if operator == "Mod":
                 return self.scalar(int, self.op("add", rest, self.op("mul", moves, b)))
