@@ -164,6 +164,8 @@ class Calls:
             return self.tensor_split(self.bound(target, args, named))
         if target is prelude.head or target is prelude.tail:
             return self.head(args[0]) if target is prelude.head else self.tail(args[0])
+        if target is prelude.before:
+            return self.cons(*args)
         if target is stop_gradient:
             (value,) = self.bound(target, args, named)
             return Value(value.type, tuple(map(self.without_gradient, value.ids)))
@@ -384,7 +386,7 @@ class Calls:
         if isinstance(value.type, (Tup, Dct)):
             return Value(Const(len(value.type.items)))
         if isinstance(value.type, Lst):
-            return self.call_prelude("count", [value])
+            return self.call_prelude("count", [self.mirrored(value)])
         if isinstance(value.type, Tens) and value.type.dims:
             return Value(INT, (self.op("size", value.ids[0], attributes=(0,)),))
         if isinstance(value.type, Objs):

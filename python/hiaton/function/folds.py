@@ -4,7 +4,7 @@ import ast
 
 from hiaton.function import prelude
 from hiaton.function.iterations import mark_run
-from hiaton.function.types import NEVER, NONE, Const, Lst, Tup, Value
+from hiaton.function.types import NEVER, NONE, Const, Lst, Scalar, Tup, Value
 
 
 class Folds:
@@ -63,6 +63,12 @@ class Folds:
         if named.keys() - {"reverse"}:
             self.refuse("this call of 'sorted' cannot be converted; give it a list, 'key' and 'reverse'", node)
         is_reverse = self.truth_value(self.truth(named.get("reverse", Value(Const(False)))))
+        return self.in_order(items, key, is_reverse)
+
+    def in_order(self, items, key, is_reverse):
+        """A new list of the items, sorted by what `key` gives, where it is not None."""
+        if key.type == NONE and isinstance(items.type.element, Scalar):
+            return self.as_new(self.call_prelude("numbers_in_order", [items, is_reverse]))
         key = Value(Const(prelude.itself)) if key.type == NONE else key
         return self.as_new(self.call_prelude("in_order", [items, key, is_reverse]))
 

@@ -68,6 +68,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         self.sums_by_sides = []  # the places of operators of which operands are numbers or tensors
         self.followed = {}       # by cell: the argument that every function of the graph has of it
         self.is_run = False      # whether somebody goes over what is called, to the end, if it is a generator
+        self.boxes = {}          # by what was taken out of a box of a list, and its type: the box
         self.element_of = None   # the tree of that whose elements this function of the graph computes
 
     @property

@@ -116,9 +116,13 @@ class Lists:
             items = self.list_of(self.items(items), None)
         if not isinstance(items.type, Lst):
             self.refuse(f"expected a list or a tuple, found {items.type}; give list(...) of it", node)
-        made = self.call_prelude("joined", [value, items])
-        self.bind(name, self.as_new(made))
+        self.bind(name, self.joined(value, items))
         return Value(NONE)
+
+    def joined(self, left, right):
+        """A new list of the elements of both."""
+        are_alike = left.type.element == right.type.element is not NEVER
+        return self.as_new(self.call_prelude("joined_alike" if are_alike else "joined", [left, right]))
 
     def popped(self, node):
         """name.pop() or name.pop(0), of a list that nobody else refers to; None where it is something else."""
@@ -179,8 +183,7 @@ class Lists:
             key, is_reverse = named.pop("key", Value(NONE)), named.pop("reverse", Value(Const(False)))
             if node.args or named:
                 self.refuse("this call of 'sort' cannot be converted; give it 'key' and 'reverse'", node)
-            key = Value(Const(prelude.itself)) if key.type == NONE else key
-            made = self.call_prelude("in_order", [self.forward(value), key, self.truth_value(self.truth(is_reverse))])
+            made = self.in_order(self.forward(value), key, self.truth_value(self.truth(is_reverse)))
         elif method == "clear" and not node.args and not node.keywords:
             made = self.default(Lst(NEVER, True))
         elif method in _CHANGES and len(node.args) == _CHANGES[method][1] and not node.keywords:
@@ -244,7 +247,10 @@ class Lists:
         self._own(target.value.id, value, target)
         if value.type.element is NEVER:
             self.fail("an index into an empty list")
-        made = self.call_prelude("replaced", [self.forward(value), self._index_of(target), self.shared(element)])
+        element = self.shared(element)
+        if join(value.type.element, element.type) != value.type.element:
+            value = self._with_elements_of(value, join(value.type.element, element.type), element, target)
+        made = self.call_prelude("replaced", [self.forward(value), self._index_of(target), self.coerce(element, value.type.element)])
         self.bind(target.value.id, self.as_new(made))
 
     def delete_element(self, target):

@@ -164,7 +164,8 @@ class Objects:
                 return items[key.type.value]
             return self.call_prelude("element", [self.list_of(self.items(value), ("items", id(node))), self._index_into_list(key)])
         if isinstance(value.type, Lst):
-            return self.call_prelude("element", [value, self._index_into_list(key)])
+            find = "element_of_backward" if value.type.backward else "element"
+            return self.call_prelude(find, [self.mirrored(value), self._index_into_list(key)])
         if isinstance(value.type, Const) and type(value.type.value) is dict:
             return self.item_of_known_dict(value.type.value, key)
         if isinstance(value.type, Objs):
@@ -325,7 +326,9 @@ class Objects:
     def boxed(self, value):
         if len(value.ids) == 1:
             return value.ids[0]
-        return self.graph.make(self.converter.element_type(value.type), 1, list(value.ids))
+        kind = self.converter.element_type(value.type)
+        before = self.boxes.get((value.ids, str(kind)))
+        return self.graph.make(kind, 1, list(value.ids)) if before is None else before
 
     def head(self, value):
         head = self.graph.field(value.ids[0], CONS, 0)
@@ -333,7 +336,10 @@ class Objects:
         count = len(self.converter.graph_types(element))
         if count == 1:
             return Value(element, (head,))
-        return Value(element, tuple(self.graph.field(head, 1, i) for i in range(count)))
+        ids = tuple(self.graph.field(head, 1, i) for i in range(count))
+        if count > 0:
+            self.boxes[ids, str(self.converter.element_type(element))] = head
+        return Value(element, ids)
 
     def tail(self, value):
         return Value(value.type, (self.graph.field(value.ids[0], CONS, 1),))
@@ -343,6 +349,11 @@ class Objects:
 
     def forward(self, value):
         return self.turned(value) if isinstance(value.type, Lst) and value.type.backward else value
+
+    @staticmethod
+    def mirrored(value):
+        """The list as it lies in memory: one whose last element comes first, read as another list."""
+        return Value(Lst(value.type.element, value.type.fresh), value.ids)
 
     def turned(self, value):
         """The list with its elements in the other order in memory: the same list."""

@@ -75,6 +75,13 @@ def joined(a, b):
     return made
 
 
+def joined_alike(a, b):
+    """Of lists of items of one type."""
+    if a:
+        return before(head(a), joined_alike(tail(a), b))
+    return [item for item in b]
+
+
 def flattened(lists):
     return [item for items in lists for item in items]
 
@@ -274,6 +281,11 @@ def tail(items):
     return items[1:]
 
 
+def before(item, items):
+    """So has it for this one, which needs a list of such items."""
+    return [item, *items]
+
+
 def dropped(items, n):
     while n > 0:
         items = tail(items)
@@ -281,46 +293,71 @@ def dropped(items, n):
     return items
 
 
+def dropped_if_there(items, n):
+    while n > 0 and items:
+        items = tail(items)
+        n -= 1
+    return items
+
+
+def first_of(items, n):
+    if n > 0 and items:
+        return before(head(items), first_of(tail(items), n - 1))
+    return []
+
+
+def first(pair):
+    return pair[0]
+
+
 def in_order(items, key, is_reverse):
     pairs = [(key(item), item) for item in items]
-    for value, _ in pairs:
+    n = count_comparable(pairs, first, 0)
+    return [item for _, item in first_in_order(pairs, n, first, is_reverse)] if n > 0 else [item for item in items]
+
+
+def numbers_in_order(items, is_reverse):
+    n = count_comparable(items, itself, 0)
+    return first_in_order(items, n, itself, is_reverse) if n > 0 else [item for item in items]
+
+
+def count_comparable(items, key, n):
+    """n more than there are items."""
+    if items:
+        value = key(head(items))
         if value != value:
             raise ValueError("NaN")  # what comes out depends on the steps that are made
-    n = count(pairs)
-    return [item for _, item in first_in_order(pairs, n, is_reverse)] if n > 0 else [item for item in items]
+        return count_comparable(tail(items), key, n + 1)
+    return n
 
 
-def first_in_order(pairs, n, is_reverse):
+def first_in_order(items, n, key, is_reverse):
     if n == 1:
-        return [head(pairs)]
+        return [head(items)]
     half = n // 2
-    return merged(first_in_order(pairs, half, is_reverse), first_in_order(dropped(pairs, half), n - half, is_reverse), is_reverse)
+    rest = first_in_order(dropped(items, half), n - half, key, is_reverse)
+    return merged(first_in_order(items, half, key, is_reverse), rest, key, is_reverse)
 
 
-def merged(a, b, is_reverse):
-    made = []
-    while a and b:
-        x, y = head(a), head(b)
-        if (y[0] > x[0]) if is_reverse else (y[0] < x[0]):
-            made.append(y)
-            b = tail(b)
-        else:
-            made.append(x)
-            a = tail(a)
-    for x in a:
-        made.append(x)
-    for y in b:
-        made.append(y)
-    return made
+def merged(a, b, key, is_reverse):
+    if not a:
+        return b
+    if not b:
+        return a
+    x, y = head(a), head(b)
+    if (key(y) > key(x)) if is_reverse else (key(y) < key(x)):
+        return before(y, merged(a, tail(b), key, is_reverse))
+    return before(x, merged(tail(a), b, key, is_reverse))
 
 
 def part(items, start, stop):
-    n = count(items)
     start = 0 if start is None else start
-    stop = n if stop is None else stop
-    start = max(start + n, 0) if start < 0 else start
-    stop = stop + n if stop < 0 else stop
-    return [item for i, item in enumerate(items) if start <= i < stop]
+    if start < 0:
+        start = max(start + count(items), 0)
+    items = dropped_if_there(items, start)
+    if stop is None:
+        return [item for item in items]
+    return first_of(items, count(items) + stop if stop < 0 else stop - start)
 
 
 def at_steps(items, step):
@@ -349,9 +386,22 @@ def count_of(items, value):
 
 
 def count(items):
-    n = 0
-    for _ in items:
-        n += 1
+    return counted(items, 0)
+
+
+def counted(items, n):
+    """n more than there are items."""
+    if items:
+        items = tail(items)
+        if items:
+            items = tail(items)
+            if items:
+                items = tail(items)
+                if items:
+                    return counted(tail(items), n + 4)
+                return n + 3
+            return n + 2
+        return n + 1
     return n
 
 
@@ -360,13 +410,27 @@ def collected(items):
 
 
 def element(items, index):
-    if index < 0:
-        index += count(items)
-    if index >= 0:
-        for item in items:
-            if index == 0:
-                return item
-            index -= 1
+    return item_after(items, index + count(items) if index < 0 else index)
+
+
+def element_of_backward(items, index):
+    """An element of a list of which the last item comes first."""
+    return item_after(items, -1 - index if index < 0 else count(items) - 1 - index)
+
+
+def item_after(items, n):
+    """The item behind the first n ones. To look whether there is another item costs less than to count them one by one."""
+    if n >= 4:
+        if items:
+            items = tail(items)
+            if items:
+                items = tail(items)
+                if items:
+                    items = tail(items)
+                    if items:
+                        return item_after(tail(items), n - 4)
+    elif n >= 0 and items:
+        return head(items) if n == 0 else item_after(tail(items), n - 1)
     raise IndexError("list index out of range")
 
 
@@ -388,8 +452,15 @@ def place_in(items, index):
 
 
 def replaced(items, index, value):
-    place = place_in(items, index)
-    return [value if i == place else item for i, item in enumerate(items)]
+    return with_item(items, index + count(items) if index < 0 else index, value)
+
+
+def with_item(items, n, value):
+    if n >= 0 and items:
+        if n == 0:
+            return before(value, tail(items))
+        return before(head(items), with_item(tail(items), n - 1, value))
+    raise IndexError("list assignment index out of range")
 
 
 def shortened(items, index):
