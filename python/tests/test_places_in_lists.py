@@ -48,13 +48,14 @@ def test_an_element_is_that_of_python(function, more):
     assert " 0 misses" in graph.report()
 
 
-def test_a_list_of_integers_takes_a_float():
+@pytest.mark.parametrize("first", [lambda x: x, lambda _: None], ids=["integers", "None"])
+def test_a_list_takes_a_value_of_another_type(first):
     def mixed(xs, x):
-        ys = [y for y in xs]
+        ys = [first(y) for y in xs]
         ys[1] = x
         return ys
 
-    graph = hia.function(mixed)
+    graph = hia.function(mixed, strict=True)
     assert repr(graph([1, 2, 3], 4.5)) == repr(mixed([1, 2, 3], 4.5))
 
 

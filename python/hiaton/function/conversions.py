@@ -304,8 +304,10 @@ class Conversions:
         return Graph(converter, graph_function(converter, self._settings))
 
     def _converter(self, values, types, how):
-        return Converter(self._function, types, self._fields, _parameter_names(values), args=values, state_types=self._state_types,
+        made = Converter(self._function, types, self._fields, _parameter_names(values), args=values, state_types=self._state_types,
                          followed=dict(self._followed), profile=self._profile, **how)
+        made.keeps_places = self._settings["workers"] == 1 and "entry" not in how
+        return made
 
     def _assumed(self, number, value, type_):
         """The type of an argument: its value, where the profile knows no other one."""

@@ -89,6 +89,7 @@ class Converter(Instances, Reasons):
         self.text = Text()          # of the files that were read
         self.spans = {}             # by syntax tree: where it stands in the text
         self.has_tensors = False    # whether the graph computes with some
+        self.keeps_places = False   # whether loops keep the places in lists that they have found
         self.apart = apart          # loops that are taken apart, by identity of their trees; None: all that can be
         self.whole = {}             # by identity of the trees of others: the names of the functions that they are
         self.profile = profile      # of calls before; None: nothing is assumed of branches and loops
@@ -235,6 +236,11 @@ class Converter(Instances, Reasons):
         if message not in self.left:
             self.left.append(message)
         return True
+
+    def note_tensors(self):
+        """The graph computes with tensors: loops that were built without knowing this are built again."""
+        self.changed = self.changed or self.keeps_places and not self.has_tensors
+        self.has_tensors = True
 
     def is_first_look(self, key, message):
         """Whether nothing is known yet of what the function of the graph gives that is refused something: what calls of itself give

@@ -19,6 +19,7 @@ from hiaton.function.iterators import Iterators
 from hiaton.function.known_items import KnownItems
 from hiaton.function.lent_lists import LentLists
 from hiaton.function.lists import Lists
+from hiaton.function.lookups import Lookups
 from hiaton.function.loops import Loops
 from hiaton.function.managers import Managers
 from hiaton.function.mathematics import Mathematics
@@ -45,7 +46,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
-            LentLists, Folds, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
+            LentLists, Folds, Lookups, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

@@ -95,6 +95,7 @@ class Lists:
         item = self.coerce(item, element)
         value = value if value.type.backward else self.turned(value)
         self.bind(name, self.cons(item, value))
+        self.note_append(name)
         return Value(NONE)
 
     def _with_elements_of(self, value, element, item, node):
@@ -248,9 +249,10 @@ class Lists:
         if value.type.element is NEVER:
             self.fail("an index into an empty list")
         element = self.shared(element)
-        if join(value.type.element, element.type) != value.type.element:
-            value = self._with_elements_of(value, join(value.type.element, element.type), element, target)
-        made = self.call_prelude("replaced", [self.forward(value), self._index_of(target), self.coerce(element, value.type.element)])
+        is_alike = join(value.type.element, element.type) == value.type.element
+        element = self.coerce(element, value.type.element) if is_alike else element
+        change = "replaced" if is_alike else "replaced_by_other"
+        made = self.call_prelude(change, [self.forward(value), self._index_of(target), element])
         self.bind(target.value.id, self.as_new(made))
 
     def delete_element(self, target):

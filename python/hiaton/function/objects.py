@@ -146,7 +146,7 @@ class Objects:
         path = self.path_of(node)
         if path is not None and path in self.env:
             return self.env[path]
-        value = self.chosen(self.peek(node.value), lambda side: side != NONE)
+        value = self._looked_at(node)
         if value.type == NONE:
             self.fail("'NoneType' object is not subscriptable")
         if isinstance(value.type, Dct):
@@ -164,13 +164,25 @@ class Objects:
                 return items[key.type.value]
             return self.call_prelude("element", [self.list_of(self.items(value), ("items", id(node))), self._index_into_list(key)])
         if isinstance(value.type, Lst):
-            find = "element_of_backward" if value.type.backward else "element"
-            return self.call_prelude(find, [self.mirrored(value), self._index_into_list(key)])
+            return self._element(node, value, self._index_into_list(key))
         if isinstance(value.type, Const) and type(value.type.value) is dict:
             return self.item_of_known_dict(value.type.value, key)
         if isinstance(value.type, Objs):
             return self.call_method(value, "__getitem__", [key], {})
         self.refuse(f"an index into {value.type} cannot be converted; index a list, a tuple, a dict or a tensor")
+
+    def _looked_at(self, node):
+        """What a subscript is of. To find an element, a list that grows is not turned."""
+        held = self.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        if held is not None and isinstance(held.type, Lst) and held.type.backward and not isinstance(node.slice, ast.Slice):
+            return held
+        return self.chosen(self.peek(node.value), lambda side: side != NONE)
+
+    def _element(self, node, value, index):
+        found = self.looked_up(node, index) if isinstance(node.value, ast.Name) else None
+        if found is not None:
+            return found
+        return self.element_of_backward(node, value, index) if value.type.backward else self.call_prelude("element", [value, index])
 
     def _index_into_list(self, key):
         key = self.chosen(key, lambda side: side == INT) if isinstance(key.type, Union) else key

@@ -418,6 +418,11 @@ def element_of_backward(items, index):
     return item_after(items, -1 - index if index < 0 else count(items) - 1 - index)
 
 
+def element_of_grown(items, index, length):
+    """The same of one of this length."""
+    return item_after(items, -1 - index if index < 0 else length - 1 - index)
+
+
 def item_after(items, n):
     """The item behind the first n ones. To look whether there is another item costs less than to count them one by one."""
     if n >= 4:
@@ -432,6 +437,31 @@ def item_after(items, n):
     elif n >= 0 and items:
         return head(items) if n == 0 else item_after(tail(items), n - 1)
     raise IndexError("list index out of range")
+
+
+def from_begin(items, index):
+    return index + count(items) if index < 0 else index
+
+
+def rest_at(items, rest, at, index):
+    """What begins at an index of the items, of which `rest` begins at `at`."""
+    if rest:
+        if index == at:
+            return rest
+        following = tail(rest)
+        if following and index - at == 1:
+            return following
+    return rest_anywhere(items, rest, at, index)
+
+
+def rest_anywhere(items, rest, at, index):
+    rest, steps = (rest, index - at) if index >= at else (items, index)
+    while steps > 0 and rest:
+        rest = tail(rest)
+        steps -= 1
+    if steps != 0 or not rest:
+        raise IndexError("list index out of range")
+    return rest
 
 
 def mapped(function, examples):
@@ -453,6 +483,12 @@ def place_in(items, index):
 
 def replaced(items, index, value):
     return with_item(items, index + count(items) if index < 0 else index, value)
+
+
+def replaced_by_other(items, index, value):
+    """The same by a value that no item is of the type of."""
+    place = place_in(items, index)
+    return [value if i == place else item for i, item in enumerate(items)]
 
 
 def with_item(items, n, value):

@@ -215,7 +215,8 @@ class Statements:
 
     def _join_if(self, node, condition, true, false):
         """A branch whose sides go on behind it: its results are the names that they give values."""
-        changed = sorted(assigned(*node.body, *node.orelse))
+        places = self.places_found_in([*node.body, *node.orelse])
+        changed = [*sorted(assigned(*node.body, *node.orelse)), *places]
         bound = [{}, {}]
 
         def side(number, statements):
@@ -230,7 +231,9 @@ class Statements:
             self.converter.changed = True
             self.fail()
         for name, item in zip(changed, self.items(value)):
-            if is_unbound(item.type):
+            if name in places:
+                self.env[name] = item
+            elif is_unbound(item.type):
                 for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
                     del self.env[key]
             else:

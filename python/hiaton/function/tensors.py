@@ -39,7 +39,7 @@ _INSTEAD = {"backward": _GRADIENTS, "grad": _GRADIENTS, "requires_grad": _GRADIE
 class Tensors:
     def tensor_value(self, id_):
         kind = self.graph.type(id_)
-        self.converter.has_tensors = True
+        self.converter.note_tensors()
         return Value(Tens(str(kind.dtype).split(".")[-1], tuple(kind.dims)), (id_,))
 
     def tensor_binary(self, operator, left, right):
