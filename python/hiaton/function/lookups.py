@@ -3,7 +3,7 @@
 import ast
 
 from hiaton.function.scopes import assigned
-from hiaton.function.types import INT, NEVER, Const, Func, Lst, Sink, Tens, Value
+from hiaton.function.types import INT, NEVER, NONE, Const, Func, Lst, Sink, Tens, Value
 
 _OTHER_BODIES = (ast.For, ast.While, ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # Each is two values that every turn of the loop hands on.
@@ -89,10 +89,9 @@ class Lookups:
 
     def element_of_backward(self, node, items, index):
         """An element of a list of which the last item comes first."""
-        length = self._known_length(node.value.id)
-        if length is None:
-            return self.call_prelude("element_of_backward", [self.mirrored(items), index])
-        return self.call_prelude("element_of_grown", [self.mirrored(items), index, self.env[length]])
+        name = self._known_length(node.value.id)
+        length = Value(NONE) if name is None else self.env[name]
+        return self.call_prelude("element_of_backward", [self.mirrored(items), index, length])
 
     def _set_place(self, name, at, rest):
         self.env[name], self.env[f"{name}.rest"] = Value(INT, at.ids), rest

@@ -103,14 +103,7 @@ def repeated_item(item, times):
 
 
 def accumulated(function, items):
-    made = []
-    if items:
-        value = head(items)
-        made.append(value)
-        for item in tail(items):
-            value = function(value, item)
-            made.append(value)
-    return made
+    return accumulated_from(function, tail(items), head(items)) if items else []
 
 
 def accumulated_from(function, items, value):
@@ -239,21 +232,13 @@ def larger(a, b):
 def smallest(items):
     if not items:
         raise ValueError("an empty list")
-    found = head(items)
-    for item in tail(items):
-        if item < found:
-            found = item
-    return found
+    return reduced(smaller, tail(items), head(items))
 
 
 def largest(items):
     if not items:
         raise ValueError("an empty list")
-    found = head(items)
-    for item in tail(items):
-        if item > found:
-            found = item
-    return found
+    return reduced(larger, tail(items), head(items))
 
 
 def extreme_by(items, key, otherwise, is_largest):
@@ -413,14 +398,11 @@ def element(items, index):
     return item_after(items, index + count(items) if index < 0 else index)
 
 
-def element_of_backward(items, index):
-    """An element of a list of which the last item comes first."""
-    return item_after(items, -1 - index if index < 0 else count(items) - 1 - index)
-
-
-def element_of_grown(items, index, length):
-    """The same of one of this length."""
-    return item_after(items, -1 - index if index < 0 else length - 1 - index)
+def element_of_backward(items, index, length):
+    """An element of a list of which the last item comes first. A length of None is not known."""
+    if index < 0:
+        return item_after(items, -1 - index)
+    return item_after(items, (count(items) if length is None else length) - 1 - index)
 
 
 def item_after(items, n):
