@@ -417,6 +417,8 @@ class Converter(Instances, Reasons):
     # What is taken as fixed.
 
     def guard(self, kind, container, key, found):
+        if container is vars(prelude) or getattr(container, "__globals__", None) is vars(prelude):
+            return  # nobody changes it
         self.guards[kind, id(container), key] = (kind, container, key, found)
 
     def guard_cell(self, kind, container, key, found, name, where):

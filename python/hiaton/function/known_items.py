@@ -208,8 +208,10 @@ class KnownItems:
         if not isinstance(call, ast.Call) or getattr(call.func, "id", None) != "range" or not isinstance(node.target, ast.Name):
             return False
         changed = assigned(node)
-        for part in nodes_below(node.body):
-            if isinstance(part, ast.Subscript) and node.target.id in read_names([part.slice]) and not read_names([part.value]) & changed:
+        if not hasattr(node, "hiaton_subscripts"):
+            node.hiaton_subscripts = [part for part in nodes_below(node.body) if isinstance(part, ast.Subscript)]
+        for part in node.hiaton_subscripts:
+            if node.target.id in read_names([part.slice]) and not read_names([part.value]) & changed:
                 held = self._of_constant(part.value)
                 if held is not None and isinstance(held.type, Tup) and not are_alike(self.items(held)):
                     return True

@@ -20,7 +20,7 @@ def nodes_below(nodes, also_inside=False):
                 pending.append(child)
 
 
-def _of(node, what, find):
+def found_below(node, what, find):
     """What is found below a node, found once."""
     found = getattr(node, what, None)
     if found is None:
@@ -46,7 +46,7 @@ def _find_changed(root):
 
 def changed(*nodes):
     """The names of lists and dicts that may be changed."""
-    return set().union(*(_of(node, "hiaton_changed", _find_changed) for node in nodes))
+    return set().union(*(found_below(node, "hiaton_changed", _find_changed) for node in nodes))
 
 
 def iterated_names(node):
@@ -122,7 +122,7 @@ def _find_set(root):
 
 
 def assigned(*nodes):
-    return set().union(*(_of(node, "hiaton_assigned", _find_assigned) for node in nodes))
+    return set().union(*(found_below(node, "hiaton_assigned", _find_assigned) for node in nodes))
 
 
 def _find_read(root):
@@ -133,14 +133,14 @@ def _find_read(root):
 
 
 def read_names(nodes):
-    return set().union(*(_of(node, "hiaton_read", _find_read) for node in nodes))
+    return set().union(*(found_below(node, "hiaton_read", _find_read) for node in nodes))
 
 
 def declared_names(node):
     """Those of `global` and `nonlocal`."""
     kinds = (ast.Global, ast.Nonlocal)
-    return _of(node, "hiaton_declared", lambda node: (name for one in nodes_below(body_of(node)) if isinstance(one, kinds)
-                                                      for name in one.names))
+    return found_below(node, "hiaton_declared", lambda node: (name for one in nodes_below(body_of(node)) if isinstance(one, kinds)
+                                                              for name in one.names))
 
 
 def _find_read_anywhere(tree):
@@ -154,7 +154,7 @@ def _find_read_anywhere(tree):
 
 def read_anywhere(tree):
     """The names that a function may read at any place: those that functions defined inside read, or handlers."""
-    return _of(tree, "hiaton_read_anywhere", _find_read_anywhere)
+    return found_below(tree, "hiaton_read_anywhere", _find_read_anywhere)
 
 
 def body_of(node):
@@ -169,13 +169,13 @@ def parameters_of(node):
 
 def own_names(node):
     """The names that a function defined inside sets itself."""
-    return _of(node, "hiaton_own", lambda node: {*parameters_of(node), *(name for one in body_of(node) for name in _find_set(one))})
+    return found_below(node, "hiaton_own", lambda node: {*parameters_of(node), *(name for one in body_of(node) for name in _find_set(one))})
 
 
 def refused_in(node):
     """What a function that is defined inside cannot have."""
     kinds = (ast.Nonlocal, ast.Global, ast.Yield, ast.YieldFrom, ast.Await)
-    return _of(node, "hiaton_refused", lambda node: (n for n in nodes_below(body_of(node), True) if isinstance(n, kinds)))
+    return found_below(node, "hiaton_refused", lambda node: (n for n in nodes_below(body_of(node), True) if isinstance(n, kinds)))
 
 
 def _find_set_once(tree):
@@ -201,13 +201,13 @@ def functions_in(scope, tree):
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.value, ast.Lambda) \
                 and isinstance(statement.targets[0], ast.Name):
             found[statement.targets[0].id] = (statement.value, scope)
-    set_once = _of(tree, "hiaton_set_once", _find_set_once)
+    set_once = found_below(tree, "hiaton_set_once", _find_set_once)
     return {name: function for name, function in found.items() if name in set_once}
 
 
 def _free_names(node):
     """What it reads that it does not set itself."""
-    return _of(node, "hiaton_free", lambda node: read_names(body_of(node)) - own_names(node))
+    return found_below(node, "hiaton_free", lambda node: read_names(body_of(node)) - own_names(node))
 
 
 def needed_names(scope, node):
@@ -239,7 +239,7 @@ def _find_given(tree):
 
 def list_that_it_gives(tree):
     """The name whose value a function gives on every path that it returns on; None: there is none."""
-    return next(iter(_of(tree, "hiaton_given", _find_given)), None) if isinstance(tree, ast.FunctionDef) else None
+    return next(iter(found_below(tree, "hiaton_given", _find_given)), None) if isinstance(tree, ast.FunctionDef) else None
 
 
 def always_leaves(statements):

@@ -13,10 +13,14 @@ of such values is a branch: that of numbers is a number, and every other one is 
 
 import ast
 
-from hiaton.function.scopes import nodes_below
+from hiaton.function.scopes import found_below, nodes_below
 from hiaton.function.types import Const, Scalar, Tens, Tup, sides_of
 
 _SUMS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
+def _jumps_in(loop):
+    return found_below(loop, "hiaton_jumps", lambda node: (one for one in nodes_below(node.body) if isinstance(one, (ast.Break, ast.Continue))))
 
 
 def _sums_in(node):
@@ -80,10 +84,8 @@ class Sums:
     def run_turns_of(self, loop):
         """All turns of a loop that nothing leaves early, and what is behind it."""
         node, known = loop.node, self.converter.sums
-        kinds = (ast.Break, ast.Continue)
-        may_be = loop.items and not node.orelse and not self.carries_state() and not any(
-            isinstance(one, kinds) for one in nodes_below(node.body))
-        names = sorted(name for name in _sums_in(node) & set(loop.results) & self.env.keys()
+        may_be = loop.items and not node.orelse and not self.carries_state() and not _jumps_in(node)
+        names = sorted(name for name in found_below(node, "hiaton_sums", _sums_in) & set(loop.results) & self.env.keys()
                        if _is_number(self.env[name].type)) if may_be else []
         begun = {name: known[loop.key, name] for name in names if known.get((loop.key, name)) is not None}
         made = self._with_sums(loop, begun) if begun else loop.again(self)
