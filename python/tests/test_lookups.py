@@ -137,6 +137,13 @@ def distance(a, b):
     return before[-1]
 
 
+def by_truth_values(xs, n):
+    s = 0
+    for i in range(n):
+        s += xs[i > 2] * 2 + xs[-(i > 1)]
+    return s
+
+
 def outcome(function, args):
     try:
         return function(*args)
@@ -156,6 +163,7 @@ def outcome(function, args):
     (of_another_list, [(numbers(6), n) for n in (1, 5, 6)]),
     (of_rows, [([numbers(n) for _ in range(n)], n) for n in (3, 1, 4)]),
     (of_pairs, [([(x, x / 2) for x in numbers(6)], n) for n in (1, 5, 6)]),
+    (by_truth_values, [(numbers(3), n) for n in (5, 0)]),
     (distance, [(numbers(n, 3), numbers(m, 3)) for n in (4, 1, 9) for m in (5, 2, 1)]),
 ], ids=lambda value: getattr(value, "__name__", ""))
 def test_a_loop_finds_the_elements_of_python(function, calls):
@@ -188,3 +196,14 @@ def test_turns_do_not_begin_at_the_begin_of_the_list():
     assert graph(xs) == sum(xs)
     steps = [region.runs for region in graph.lower(xs).stats()]
     assert max(steps) < 3 * len(xs)
+
+
+def test_an_index_may_be_a_tensor():
+    def picked(xs, indices):
+        s = 0
+        for i in range(len(xs)):
+            s += xs[indices[i]] * (i + 1)
+        return s
+
+    xs = numbers(4)
+    assert hia.function(picked, strict=True)(xs, hia.tensor([3, 0, 2, 2])) == xs[3] + 2 * xs[0] + 7 * xs[2]

@@ -112,10 +112,10 @@ class Lookups:
     def looked_up(self, node, index):
         """An element of a list from where the turn before has found one; None: the loop keeps no place."""
         name = self._place_of_lookup(node)
-        if name is None:
+        if name is None or not self.numeric(index.type):
             return None
         items = self.env[f"{name}.items"]
-        at = self.call_prelude("from_begin", [items, index])
+        at = self.call_prelude("from_begin", [items, Value(INT, (self.as_kind(index, int),))])
         rest = self.call_prelude("rest_at", [items, self.env[f"{name}.rest"], self.env[name], at])
         self._set_place(name, at, rest)
         return self.head(rest)
