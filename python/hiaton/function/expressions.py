@@ -190,9 +190,8 @@ class Expressions:
         """Of a set that is written out only the elements count, where something is looked up in it."""
         if isinstance(node, ast.Set) and isinstance(operator, (ast.In, ast.NotIn)):
             return self.tuple_of([self.eval(item) for item in node.elts])
-        if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(node, ast.Name) and isinstance(
-                getattr(self.env.get(node.id), "type", None), Lst):
-            return self.env[node.id]  # in which order its elements are kept is no matter
+        if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(getattr(self.env.get(getattr(node, "id", None)), "type", None), Lst):
+            return self.env[node.id]
         return self.peek(node)
 
     def eval_BoolOp(self, node):

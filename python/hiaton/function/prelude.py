@@ -144,41 +144,22 @@ def numbers_between(start, stop, step):
 
 
 @functools.cache
-def stacked(axis):
-    def few(items, n):
-        if n == 1:
-            return ops.stack([items[0]], axis=axis)
-        if n == 2:
-            return ops.stack([items[0], items[1]], axis=axis)
-        return ops.stack([items[0], items[1], items[2]], axis=axis)
-    return joined_by_halves(few, axis)
-
-
-@functools.cache
-def concatenated(axis):
-    def few(items, n):
-        if n == 1:
-            return ops.concat([items[0]], axis=axis)
-        if n == 2:
-            return ops.concat([items[0], items[1]], axis=axis)
-        return ops.concat([items[0], items[1], items[2]], axis=axis)
-    return joined_by_halves(few, axis)
-
-
-def joined_by_halves(few, axis):
-    """What joins the items of a list along an axis, in time that grows with the result times the logarithm of their number; the halves
-    do not wait for each other. `few`: joins one to three."""
+def joined_by_halves(join, axis):
+    """What joins the tensors of a list along an axis, by hia.stack or hia.concat. The halves do not wait for each other."""
     def first(items, n):
-        if n < 4:
-            return few(items, n)
+        if n == 1:
+            return join([items[0]], axis=axis)
+        if n == 2:
+            return join([items[0], items[1]], axis=axis)
+        if n == 3:
+            return join([items[0], items[1], items[2]], axis=axis)
         half = n // 2
         return ops.concat([first(items, half), first(dropped(items, half), n - half)], axis=axis)
 
     def along(items):
-        n = len(items)
-        if n == 0:
+        if not items:
             raise ValueError("no tensors")
-        return first(items, n)
+        return first(items, len(items))
     return along
 
 

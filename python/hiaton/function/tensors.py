@@ -17,7 +17,7 @@ _OF_TRUTH_VALUES = {"BitAnd": "logical_and", "BitOr": "logical_or", "BitXor": "n
 _WRAPPING = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul", "neg": "wrapping_neg"}
 _LEAST_AND_MOST = {"u8": (0, 2**8 - 1), "i32": (-2**31, 2**31 - 1)}
 _OF_BITS = {"BitAnd": "bitwise_and", "BitOr": "bitwise_or", "BitXor": "bitwise_xor", "Invert": "bitwise_invert"}
-_ALONG_LISTS = {"stack": prelude.stacked, "concat": prelude.concatenated}  # what takes lists of any length, along an axis
+_ALONG_LISTS = ("stack", "concat")  # what takes lists of any length, along an axis
 
 
 def _is_float(dtype):
@@ -92,7 +92,7 @@ class Tensors:
                     given += self.items(args.pop(0))
                 elif args and isinstance(args[0].type, Lst):
                     if engine_name in _ALONG_LISTS:
-                        return self._along_list(name, _ALONG_LISTS[engine_name], attributes[0][2], *args, **named)
+                        return self._along_list(name, getattr(_core.ops, engine_name), attributes[0][2], *args, **named)
                     self.refuse(f"{name}(): expected tensors whose number is known before the run, found {args[0].type}; loops and "
                                 "sum() go along lists of any length")
                 else:
@@ -129,11 +129,11 @@ class Tensors:
             engine_name = _WRAPPING[engine_name]
         return self.tensor_value(self.op(engine_name, *ids, attributes=values))
 
-    def _along_list(self, name, function, default, items, axis=None, **others):
+    def _along_list(self, name, join, default, items, axis=None, **others):
         if others or axis is None and default is None:
             self.fail(f"{name}(): expected a list of tensors and 'axis'")
         number = default if axis is None else self.fixed_integers(axis, f"{name}(): 'axis'")[0]
-        return self.call_function(function(number), [items], {})
+        return self.call_function(prelude.joined_by_halves(join, number), [items], {})
 
     def attributes_in_front(self, engine_name, args):
         """The attributes that stand as a string before the operands, which is taken from them; None where there is no string."""
