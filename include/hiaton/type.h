@@ -189,12 +189,12 @@ class DataTypes {
   /// Throws ProgramError where the name is taken, or longer than any that a program needs. So do the
   /// functions that make a type.
   Type declare(std::string name);
-  /// Gives a declared type its variants. The types of fields may be types of this collection. Throws
-  /// ProgramError where the type was not declared here, or has variants already, and where there is no
-  /// variant or a name stands twice.
+  /// Gives a declared type its variants. Throws ProgramError where the type was not declared here, or has
+  /// variants already, where there is no variant or a name stands twice, and where the type of a field is a
+  /// data type of another collection. So do the functions that make a type of others.
   void define(const Type& type, std::vector<Variant> variants);
   /// Gives it other variants, as they become known one by one: nothing may have used the ones before. Throws
-  /// ProgramError where the type was not declared here.
+  /// ProgramError where the type, or that of a field, was not declared here.
   void redefine(const Type& type, std::vector<Variant> variants);
   /// The built-in list of `element`: variants Nil() and Cons(head: element, tail: List[element]). The same
   /// type for the same element.
@@ -215,6 +215,8 @@ class DataTypes {
  private:
   struct Arena;
   DataType& declared_as(const Type& type);
+  /// Throws ProgramError for a data type of another collection, which may not live as long as this one.
+  void require_own(const Type& type) const;
   std::shared_ptr<Arena> arena_;
 };
 

@@ -213,10 +213,20 @@ void DataTypes::define(const Type& type, std::vector<Variant> variants) {
   redefine(type, std::move(variants));
 }
 
+void DataTypes::require_own(const Type& type) const {
+  if (!type.is_data() || type.data == string_type().data) return;
+  const auto found = arena_->by_name.find(type.data->name);
+  if (found != arena_->by_name.end() && found->second == type.data.get()) return;
+  throw ProgramError(fmt::format(
+      "expected a type of this collection of data types, found '{}' of another one: declare it here, too",
+      to_string(type)));
+}
+
 void DataTypes::redefine(const Type& type, std::vector<Variant> variants) {
   const std::lock_guard lock(arena_->mutex);
   for (Variant& variant : variants) {
     for (Field& field : variant.fields) {
+      require_own(field.type);
       if (field.type.is_data()) field.type.data = unowned(field.type.data.get());
     }
   }
@@ -225,13 +235,14 @@ void DataTypes::redefine(const Type& type, std::vector<Variant> variants) {
 
 DataType& DataTypes::declared_as(const Type& type) {
   const auto found = type.is_data() ? arena_->by_name.find(type.data->name) : arena_->by_name.end();
-  if (found == arena_->by_name.end())
+  if (found == arena_->by_name.end() || found->second != type.data.get())
     throw ProgramError("expected a data type that was declared here, found " + to_string(type));
   return *found->second;
 }
 
 Type DataTypes::list_of(const Type& element) {
   const std::lock_guard lock(arena_->mutex);
+  require_own(element);
   const std::string name = "List[" + to_string(element) + "]";
   if (std::optional<Type> known = find(name)) return *known;
   const Type list = declare(name);
@@ -244,6 +255,7 @@ Type DataTypes::tuple_of(const std::vector<Type>& parts) {
   std::string name;
   Variant variant;
   for (const Type& part : parts) {
+    require_own(part);
     name += (name.empty() ? "(" : ", ") + to_string(part);
     variant.fields.push_back({std::to_string(variant.fields.size()), part});
   }
@@ -257,6 +269,7 @@ Type DataTypes::tuple_of(const std::vector<Type>& parts) {
 Type DataTypes::gradient_of(const Type& type) {
   if (!type.is_data()) return type;
   const std::lock_guard lock(arena_->mutex);
+  require_own(type);
   std::vector<std::pair<Type, Type>> waiting;  // types, and theirs of gradients, which are not defined
   const auto of_field = [&](const Type& field) {
     if (field.is_scalar()) return field;

@@ -283,6 +283,33 @@ TEST(DataTypes, AreDefinedOnceWithNamesThatDiffer) {
             "expected a data type that was declared here, found Tree");
 }
 
+TEST(DataTypes, AreMadeOfTypesOfOneCollection) {
+  DataTypes others;
+  const Type foreign = others.declare("Leaf");
+  others.define(foreign, {{"Leaf", {}}});
+  DataTypes types;
+  const Type tree = types.declare("Tree");
+  const std::string message =
+      "expected a type of this collection of data types, found 'Leaf' of another one: declare it here, too";
+  const auto define_tree = [&](const Type& leaf) {
+    types.define(tree, {{"Tree", {{"leaf", leaf}, {"name", string_type()}}}});
+  };
+  EXPECT_EQ(refusal_of([&] { define_tree(foreign); }), message);
+  EXPECT_TRUE(tree.data->variants.empty());
+  EXPECT_EQ(refusal_of([&] { types.list_of(foreign); }), message);
+  EXPECT_EQ(refusal_of([&] { types.tuple_of({DType::I64, foreign}); }), message);
+  EXPECT_EQ(refusal_of([&] { types.gradient_of(foreign); }), message);
+  EXPECT_EQ(types.all().size(), 1);  // what was refused leaves nothing behind
+
+  const Type leaf = types.declare("Leaf");
+  EXPECT_EQ(refusal_of([&] { define_tree(foreign); }), message);  // the same name does not make it the same
+  EXPECT_EQ(refusal_of([&] {
+              types.define(foreign, {{"Leaf", {}}});
+            }),
+            "expected a data type that was declared here, found Leaf");
+  EXPECT_EQ(refusal_of([&] { define_tree(leaf); }), "");
+}
+
 TEST(DataTypes, HaveNoOtherFields) {
   DataTypes types;
   const Type list = types.list_of(DType::I64);
