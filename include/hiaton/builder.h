@@ -70,7 +70,7 @@ struct FunctionRef {
 /// Builds the body of one function, node after node. Every call checks types and throws ProgramError.
 class FunctionBuilder {
  public:
-  Var param(std::size_t index) const;
+  Var param(std::size_t index);
   Var constant(Value value);
   /// A constant of this type. A data value needs it: it does not tell its type. A data value with fields is
   /// made of its parts, each once, even where several others share it. Throws ProgramError where the value
@@ -173,7 +173,7 @@ class FunctionBuilder {
 
   /// Throws ProgramError where the module is finished: it has gone to whoever finished it.
   const ir::Function& function() const {
-    if (function_.index() >= module_.functions.size()) refuse_finished();
+    require_unfinished();
     return module_[function_];
   }
   const ir::Module& module() const { return module_; }
@@ -182,9 +182,15 @@ class FunctionBuilder {
   friend class ModuleBuilder;
   FunctionBuilder(ModuleBuilder& owner, ir::Module& module, ir::FunctionId function)
       : owner_(owner), module_(module), function_(function) {}
+  void require_unfinished() const {
+    if (function_.index() >= module_.functions.size()) refuse_finished();
+  }
   [[noreturn]] static void refuse_finished();
   /// What is being built, to change it. Throws as function() does.
-  ir::Function& editable() { return const_cast<ir::Function&>(function()); }
+  ir::Function& editable() {
+    require_unfinished();
+    return module_[function_];
+  }
   ir::Node& append(ir::NodeKind kind);
   Var add_result(ir::Node& node, const Type& type);
   Vars add_results(ir::Node& node, const std::vector<Type>& types);
@@ -205,7 +211,7 @@ class FunctionBuilder {
     std::size_t axis;
     std::size_t depth = 0;  ///< the depth of the block in which it was claimed
   };
-  std::optional<Measure> measure_of(const Dim& symbol, std::size_t params) const;
+  std::optional<Measure> measure_of(const Dim& symbol, std::size_t params);
   Var claimed(Var value, const Type& type, std::size_t params);
   std::size_t axis_of(std::string_view word, Var tensor, int64_t axis) const;
   Var range_of(Var end);

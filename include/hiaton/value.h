@@ -1,6 +1,7 @@
 // Values: what tokens carry.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -107,7 +108,10 @@ class Value {
   Value(std::string_view text);   // NOLINT(google-explicit-constructor): a string is a value
   Value(const std::string& text)  // NOLINT(google-explicit-constructor): likewise
       : Value(std::string_view(text)) {}
-  Value(const char* text) : Value(std::string_view(text)) {}  // NOLINT(google-explicit-constructor): likewise
+  /// Throws ProgramError where there is no text.
+  Value(const char* text)  // NOLINT(google-explicit-constructor): likewise
+      : Value(text == nullptr ? refuse_no_text() : std::string_view(text)) {}
+  Value(std::nullptr_t) = delete;
   /// Throws ProgramError where `data` was made without a variant, and so is none.
   Value(Data data) {  // NOLINT(google-explicit-constructor): a data value is a value
     if (!data) refuse_nothing();
@@ -181,6 +185,7 @@ class Value {
 
  private:
   [[noreturn]] static void refuse_nothing();
+  [[noreturn]] static std::string_view refuse_no_text();
   [[noreturn]] void refuse_as(DType asked) const;
   [[noreturn]] void refuse_as(std::string_view asked) const;
   void retain() const {

@@ -17,7 +17,7 @@ std::vector<ir::ValueInfo> named(const std::vector<Type>& types) {
   return parameters;
 }
 
-std::vector<Var> parameters_of(const FunctionBuilder& f, std::size_t count) {
+std::vector<Var> parameters_of(FunctionBuilder& f, std::size_t count) {
   std::vector<Var> parameters;
   for (std::size_t i = 0; i < count; ++i) parameters.push_back(f.param(i));
   return parameters;

@@ -67,14 +67,14 @@ const ir::Node& FunctionBuilder::known(ir::NodeId node) const {
   return f[node];
 }
 
-Var FunctionBuilder::param(std::size_t index) const {
+Var FunctionBuilder::param(std::size_t index) {
   const ir::Function& f = function();
   const ir::ValueIds& params = f[f.body].params;
   if (index >= params.size()) {
     throw ProgramError(
         fmt::format("function '{}' has {} parameters, none of index {}", f.name, params.size(), index));
   }
-  return Var(const_cast<FunctionBuilder*>(this), params[index]);
+  return Var(this, params[index]);
 }
 
 ir::Node& FunctionBuilder::append(ir::NodeKind kind) {

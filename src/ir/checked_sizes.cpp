@@ -66,8 +66,7 @@ std::vector<Var> FunctionBuilder::checked_arguments(const ir::Function& callee,
 
 /// The first dimension that a symbol stands for: of one of the first `params` parameters, or of a value that
 /// was claimed to have it.
-std::optional<FunctionBuilder::Measure> FunctionBuilder::measure_of(const Dim& symbol,
-                                                                    std::size_t params) const {
+std::optional<FunctionBuilder::Measure> FunctionBuilder::measure_of(const Dim& symbol, std::size_t params) {
   for (std::size_t p = 0; p < params; ++p) {
     const Shape& shape = function().params[p].type.shape;
     const auto found = std::find(shape.begin(), shape.end(), symbol);

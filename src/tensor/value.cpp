@@ -360,6 +360,10 @@ void Value::refuse_as(DType asked) const {
   refuse_as(fmt::format("a value of type {}", name_of(asked)));
 }
 
+std::string_view Value::refuse_no_text() {
+  throw ProgramError("expected text, found a pointer that is null");
+}
+
 void Value::refuse_nothing() {
   throw ProgramError("expected a value, found a Tensor or Data that was made without one");
 }

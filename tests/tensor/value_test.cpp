@@ -163,6 +163,8 @@ TEST(Values, AreMadeOfSomething) {
   const std::string expected = "expected a value, found a Tensor or Data that was made without one";
   EXPECT_EQ(error_of([] { Value{Tensor()}; }), expected);
   EXPECT_EQ(error_of([] { Value{Data()}; }), expected);
+  const char* const no_text = nullptr;
+  EXPECT_EQ(error_of([&] { Value{no_text}; }), "expected text, found a pointer that is null");
 }
 
 TEST(Misfits, NameTheFirstPartThatDoesNotFit) {
