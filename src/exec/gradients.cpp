@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 
+#include "base/product_of_sizes.h"
 #include "hiaton/error.h"
 #include "hiaton/run.h"
 #include "hiaton/thread_pool.h"
@@ -52,10 +54,7 @@ void add_elements(Gradients::Sum& to, const Gradients::Sum& from, ThreadPool* po
 /// Zeros. A large table of which a run adds to few rows takes no memory for the others.
 Tensor zeros(DType dtype, const std::vector<int64_t>& dims) {
   constexpr std::size_t kLarge = std::size_t{4} << 20;
-  std::size_t bytes = size_of(dtype);
-  for (const int64_t dim : dims) {
-    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes)) bytes = 0;
-  }
+  const std::size_t bytes = product_of_sizes(size_of(dtype), dims).value_or(0);
   if (bytes < kLarge) return Tensor(dtype, dims);
   void* const address =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

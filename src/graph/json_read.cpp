@@ -3,7 +3,9 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "base/product_of_sizes.h"
 #include "graph/json_place.h"
 #include "graph/json_types.h"
 #include "graph/json_values.h"
@@ -185,17 +187,14 @@ class GraphReader {
         place.fail(fmt::format("expected a constant of fixed dimensions, found {}", to_string(type)));
       dims.push_back(dim.size);
     }
-    std::size_t expected = 1;
-    for (int64_t dim : dims) {
-      const bool fits = !__builtin_mul_overflow(expected, static_cast<std::size_t>(dim), &expected);
-      if (!fits) place.fail("a tensor is too large for the memory of this machine");
-    }
-    if (place.size() != expected) {
-      place.fail(fmt::format("expected {} elements, found {}", expected, place.size()));
+    const std::optional<std::size_t> expected = product_of_sizes(1, dims);
+    if (!expected) place.fail("a tensor is too large for the memory of this machine");
+    if (place.size() != *expected) {
+      place.fail(fmt::format("expected {} elements, found {}", *expected, place.size()));
     }
     Tensor tensor(type.dtype, dims);
     const std::size_t size = size_of(type.dtype);
-    for (std::size_t i = 0; i < expected; ++i) {
+    for (std::size_t i = 0; i < *expected; ++i) {
       const Value element = read_value(place[i], type.dtype);
       std::memcpy(tensor.mutable_data<std::byte>() + i * size, &element.slot(), size);
     }

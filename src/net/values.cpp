@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/product_of_sizes.h"
 #include "hiaton/error.h"
 #include "tensor/data_references.h"
 
@@ -323,19 +325,19 @@ class ValueCodec::Reader {
 
   TensorObject* read_tensor(const Form& form) {
     std::array<int64_t, kMaxRank> all_dims{};
-    std::size_t bytes = size_of(form.dtype);
     bool fits = true;
     for (std::size_t i = 0; i < form.dims.size(); ++i) {
       const uint64_t size = form.dims[i] < 0 ? in_.compact() : static_cast<uint64_t>(form.dims[i]);
-      fits = fits && size <= std::max<uint64_t>(in_.left(), kMostEmptyDim) &&
-             !__builtin_mul_overflow(bytes, size, &bytes);
+      fits = fits && size <= std::max<uint64_t>(in_.left(), kMostEmptyDim);
       all_dims[i] = static_cast<int64_t>(size);
     }
     const std::span<const int64_t> dims(all_dims.data(), form.dims.size());
-    if (!fits || bytes > in_.left()) {
+    const std::optional<std::size_t> possible = product_of_sizes(size_of(form.dtype), dims);
+    if (!fits || possible.value_or(SIZE_MAX) > in_.left()) {
       in_.fail(fmt::format("expected the elements of a tensor of type {}[{}], found {} bytes",
                            name_of(form.dtype), fmt::join(dims, ", "), in_.left()));
     }
+    const std::size_t bytes = *possible;
     const std::byte* elements = in_.take(bytes);
     if (form.dtype == DType::Bool &&
         std::any_of(elements, elements + bytes, [](std::byte element) { return element > std::byte{1}; })) {

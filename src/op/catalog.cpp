@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "base/product_of_sizes.h"
 #include "hiaton/op.h"
 #include "hiaton/tensor.h"
 
@@ -43,14 +45,10 @@ namespace {
 
 /// Whether the dimensions that are known leave room for it in some address space.
 bool may_have_memory(const Shape& shape) {
-  constexpr int64_t kMostElements = int64_t{1} << 44;  // of 8 bytes: what a 64-bit process can address
-  int64_t elements = 1;
-  bool fits = true;
-  for (const Dim& dim : shape) {
-    if (dim.size == 0) return true;
-    if (dim.size > 0) fits = fits && !__builtin_mul_overflow(elements, dim.size, &elements);
-  }
-  return fits && elements <= kMostElements;
+  constexpr uint64_t kMostElements = uint64_t{1} << 44;  // of 8 bytes: what a 64-bit process can address
+  if (std::find(shape.begin(), shape.end(), Dim{.size = 0, .symbol = ""}) != shape.end()) return true;
+  const auto least_size = [](const Dim& dim) { return dim.size < 0 ? 1 : dim.size; };
+  return product_of_sizes(1, shape, kMostElements, least_size).has_value();
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
+#include "base/product_of_sizes.h"
 #include "hiaton/error.h"
 
 namespace hiaton::ops {
@@ -49,17 +52,14 @@ bool is_fixed(std::span<const Dim> shape) {
 }
 
 int64_t size_of(std::span<const Dim> shape) {
-  int64_t size = 1;
-  bool fits = true;
-  for (const Dim& dim : shape) {
-    if (dim.size == 0) return 0;
-    fits = fits && !__builtin_mul_overflow(size, dim.size, &size);
-  }
-  if (!fits) {
+  if (std::ranges::find(shape, 0, &Dim::size) != shape.end()) return 0;
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  const std::optional<uint64_t> size = product_of_sizes(1, shape, kMost, &Dim::size);
+  if (!size) {
     throw ProgramError(fmt::format("expected fewer elements than 2^63, found the sizes {}",
                                    fmt::join(sizes_of(shape), ", ")));
   }
-  return size;
+  return static_cast<int64_t>(*size);
 }
 
 int64_t sum_of_sizes(int64_t a, int64_t b) {

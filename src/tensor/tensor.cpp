@@ -6,8 +6,10 @@
 
 #include <cstring>
 #include <new>
+#include <optional>
 #include <vector>
 
+#include "base/product_of_sizes.h"
 #include "hiaton/error.h"
 #include "hiaton/value.h"
 #include "tensor/memory.h"
@@ -23,14 +25,12 @@ std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
   if (dims.size() > kMaxRank) {
     throw ProgramError(fmt::format("expected at most {} dimensions, found {}", kMaxRank, dims.size()));
   }
-  std::size_t bytes = size_of(dtype);
-  for (int64_t dim : dims) {
+  for (const int64_t dim : dims) {
     if (dim < 0) throw ProgramError(fmt::format("expected dimensions of 0 or more, found {}", dim));
-    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes) || bytes > SIZE_MAX / 4) {
-      throw ProgramError("a tensor is too large for the memory of this machine");
-    }
   }
-  return bytes;
+  const std::optional<std::size_t> bytes = product_of_sizes(size_of(dtype), dims, SIZE_MAX / 4);
+  if (!bytes) throw ProgramError("a tensor is too large for the memory of this machine");
+  return *bytes;
 }
 
 /// The bytes that aligning takes; only elements of a cache line or more are aligned.

@@ -5,10 +5,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 
+#include "base/product_of_sizes.h"
 #include "hiaton/error.h"
 #include "hiaton/examples.h"
 #include "hiaton/safetensors.h"
@@ -199,12 +201,9 @@ class ColumnReader {
       fail(fmt::format("expected {} for each example, found {}, where the first axis counts the examples",
                        hiaton::to_string(type_), found));
     }
-    uint64_t bytes = facts_of(column_.element).bytes;
-    for (const int64_t size : column_.shape) {
-      if (size == 0) fail(fmt::format("expected examples, found none: {}", found));
-      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes)) bytes = 0;
-    }
-    if (bytes != column_.bytes.size()) {
+    if (std::ranges::find(column_.shape, 0) != column_.shape.end())
+      fail(fmt::format("expected examples, found none: {}", found));
+    if (product_of_sizes(facts_of(column_.element).bytes, column_.shape) != column_.bytes.size()) {
       fail(fmt::format("expected the elements of {}, found {} bytes; the file is cut off or too long", found,
                        column_.bytes.size()));
     }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <optional>
 
+#include "base/product_of_sizes.h"
 #include "exec/rows_elsewhere.h"
 #include "hiaton/value.h"
 #include "kernels/launch_helpers.h"
@@ -15,14 +17,9 @@ std::span<const int64_t> dims_of(const TensorObject& tensor) {
   return {tensor.dims.data(), tensor.rank};
 }
 
-/// False: more than any memory has.
-bool count_bytes(DType dtype, std::span<const int64_t> dims, std::size_t& bytes) {
-  constexpr std::size_t kMost = std::size_t{1} << 50;
-  bytes = size_of(dtype);
-  for (int64_t dim : dims) {
-    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes) || bytes > kMost) return false;
-  }
-  return true;
+/// None: more than any memory has.
+std::optional<std::size_t> possible_bytes(DType dtype, std::span<const int64_t> dims) {
+  return product_of_sizes(size_of(dtype), dims, uint64_t{1} << 50);
 }
 
 TensorArgument argument_of(const TensorOperation::Operand& operand, const Slot* slots) {
@@ -157,7 +154,9 @@ Fault TensorMachine::run_kernel(const TensorOperation& operation, const Slot* sl
   std::size_t bytes = operation.bytes;
   if (!operation.is_fixed) {
     if (!find_dims(operation, slots, dims)) return Fault::Shape;
-    if (!count_bytes(operation.type.dtype, dims, bytes)) return Fault::OutOfMemory;
+    const std::optional<std::size_t> possible = possible_bytes(operation.type.dtype, dims);
+    if (!possible) return Fault::OutOfMemory;
+    bytes = *possible;
   }
   TensorObject* made = cells.make(operation.type.dtype, dims, bytes);
   if (made == nullptr) return Fault::OutOfMemory;

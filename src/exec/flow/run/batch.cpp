@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/product_of_sizes.h"
 #include "exec/rows_elsewhere.h"
 #include "kernels/rows.h"
 #include "tensor/memory.h"
@@ -17,19 +18,14 @@ namespace hiaton::exec::flow {
 namespace {
 
 /// Elements of a tensor; none: more than any memory has. Of a size the bytes of a batch can be counted.
-std::optional<int64_t> possible_size(std::span<const int64_t> dims) {
-  constexpr int64_t kMost = int64_t{1} << 50;
-  int64_t size = 1;
-  for (int64_t dim : dims) {
-    if (__builtin_mul_overflow(size, dim, &size) || size > kMost) return std::nullopt;
-  }
-  return size;
+std::optional<uint64_t> possible_size(std::span<const int64_t> dims) {
+  return product_of_sizes(1, dims, uint64_t{1} << 50);
 }
 
 int64_t size_of_dims(std::span<const int64_t> dims) {
-  const std::optional<int64_t> size = possible_size(dims);
+  const std::optional<uint64_t> size = possible_size(dims);
   if (!size) throw OverBudget();
-  return *size;
+  return static_cast<int64_t>(*size);
 }
 
 /// The same for all instances of a batch.
