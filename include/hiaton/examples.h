@@ -49,6 +49,9 @@ class DataSet {
   virtual std::string place_of(std::size_t index) const = 0;
   /// What to know about an example for which a run failed with this message: follows its place.
   virtual std::string hint(std::size_t /*index*/, std::string_view /*message*/) const { return ""; }
+  /// Throws ProgramError that names the first example that `loss` does not take. Examples of files are
+  /// checked when they are read.
+  virtual void require_fit() const {}
   /// Tells sets of examples apart.
   virtual uint64_t fingerprint() const = 0;
   /// Above 0: so many that stand side by side are read together, and shuffled by such blocks.
@@ -67,6 +70,8 @@ class ExampleList final : public DataSet {
   std::vector<Value> arguments(std::size_t index) const override { return examples_[index].arguments; }
   std::size_t weight(std::size_t index) const override { return examples_[index].size; }
   std::string place_of(std::size_t index) const override;
+  void require_fit() const override;
+  /// Throws ProgramError as require_fit does.
   uint64_t fingerprint() const override;
 
  private:

@@ -23,8 +23,8 @@ std::string name_of_model(const Model& model) {
 void require_arguments(std::span<const Value> arguments, std::span<const EntryParameter> parameters,
                        const std::string& place) {
   if (arguments.size() != parameters.size()) {
-    throw ProgramError(fmt::format("{}: expected {} arguments of loss, found {}", place, parameters.size(),
-                                   arguments.size()));
+    throw ProgramError(fmt::format("{}: expected {} argument{} of loss, found {}", place, parameters.size(),
+                                   parameters.size() == 1 ? "" : "s", arguments.size()));
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& [name, type] = parameters[i];
@@ -52,13 +52,17 @@ std::string ExampleList::place_of(std::size_t index) const {
   return line > 0 ? place_of_line(line) : fmt::format("example {}", index);
 }
 
+void ExampleList::require_fit() const {
+  for (std::size_t index = 0; index < examples_.size(); ++index)
+    require_arguments(examples_[index].arguments, parameters_, place_of(index));
+}
+
 uint64_t ExampleList::fingerprint() const {
+  require_fit();
   std::vector<net::ValueCodec> codecs;
   for (const EntryParameter& parameter : parameters_) codecs.emplace_back(parameter.type);
   uint64_t hash = examples_.size();
-  for (std::size_t index = 0; index < examples_.size(); ++index) {
-    const Example& example = examples_[index];
-    require_arguments(example.arguments, parameters_, place_of(index));
+  for (const Example& example : examples_) {
     net::ByteWriter bytes;
     for (std::size_t i = 0; i < example.arguments.size(); ++i) codecs[i].write(example.arguments[i], bytes);
     for (const std::byte byte : bytes.bytes()) hash = mix_bits(hash ^ static_cast<uint64_t>(byte));

@@ -87,10 +87,12 @@ TrainingResult ModelTrainer::train(const DataSet& train, const DataSet* dev, con
 
 Evaluation ModelTrainer::evaluate(const DataSet& examples, int64_t batch) {
   if (examples.size() == 0) throw ProgramError("expected examples to evaluate on, found none");
+  examples.require_fit();
   return *evaluate_unless(nullptr, parts_->runner, examples, batch);
 }
 
 std::vector<double> ModelTrainer::measure(const DataSet& examples) {
+  examples.require_fit();
   const LossAndMetrics quality(model());
   std::vector<double> numbers(examples.size() * quality.width());
   parts_->runner.together([&] { quality.measure(parts_->runner, examples, indices_of(examples), numbers); });

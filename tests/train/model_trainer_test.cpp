@@ -111,6 +111,16 @@ TEST(ModelTrainer, NamesWhatDoesNotFitLoss) {
             "expected examples to evaluate on, found none");
 }
 
+TEST(ModelTrainer, DoesNotCountTheSeedAmongTheArgumentsOfAnExample) {
+  ModelTrainer trainer(Model::from_text(
+      "seeded", "param w: f32[1]\nfn loss(x: f32, y: f32, seed: i64) -> f32 = sum(w) * x + y\n"));
+  const ExampleList list(trainer.model(), {{{1.0F, 2.0F}}, {{1.0F}}});
+  const std::string message = "example 1: expected 2 arguments of loss, found 1";
+  EXPECT_EQ(error_of<ProgramError>([&] { trainer.train(list, nullptr, {.epochs = 1}); }), message);
+  EXPECT_EQ(error_of<ProgramError>([&] { trainer.evaluate(list); }), message);
+  EXPECT_EQ(error_of<ProgramError>([&] { trainer.measure(list); }), message);
+}
+
 TEST(ModelTrainer, RefusesOptionsThatMakeNoSense) {
   const Directory directory;
   const std::filesystem::path file(directory / "line.hia");
