@@ -1,10 +1,13 @@
 #include "training_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "choices.h"
+#include "train/setting_names.h"
 
 namespace hiaton::cli {
 namespace {
@@ -12,6 +15,18 @@ namespace {
 using train::Settings;
 
 constexpr const char* kTraining = "Training";
+
+/// The optimizers that the number changes something for; none where it does for all.
+std::vector<std::string_view> kinds_of(const train::OptimizerNumber& number) {
+  std::vector<std::string_view> names;
+  for (const train::OptimizerKind kind : number.kinds) names.push_back(name_of(kind));
+  return names;
+}
+
+std::string description_of(const train::OptimizerNumber& number) {
+  if (number.kinds.empty()) return std::string(number.description);
+  return fmt::format("{} ({})", number.description, fmt::join(kinds_of(number), ", "));
+}
 
 }  // namespace
 
@@ -31,18 +46,17 @@ CLI::Option* TrainingOptions::add(CLI::App& command, const std::string& name, co
   return option;
 }
 
-template <typename Kind, typename Member>
-void TrainingOptions::add_kind(CLI::App& command, const std::string& name, const std::vector<Kind>& kinds,
-                               const Member& member, const std::string& description) {
-  std::vector<std::string> names;
-  for (const Kind kind : kinds) names.emplace_back(name_of(kind));
-  const auto set = [this, kinds, names, member](const std::string& found) {
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-      if (names[i] == found) member(given_) = kinds[i];
-    }
+template <typename Member>
+void TrainingOptions::add_kind(CLI::App& command, const std::string& name,
+                               std::span<const std::string_view> names, const Member& member,
+                               const std::string& description) {
+  using Kind = std::remove_cvref_t<decltype(member(given_))>;
+  const auto set = [this, names, member](const std::string& found) {
+    const auto at = std::ranges::find(names, found);
+    if (at != names.end()) member(given_) = static_cast<Kind>(at - names.begin());
   };
   CLI::Option* option = command.add_option_function<std::string>(name, set, description)
-                            ->check(one_of(names))
+                            ->check(one_of({names.begin(), names.end()}))
                             ->type_name("NAME")
                             ->default_str(std::string(name_of(member(given_))))
                             ->group(kTraining);
@@ -58,41 +72,22 @@ void TrainingOptions::needs(CLI::Option* option, std::string wanted,
 }
 
 void TrainingOptions::add_optimizer(CLI::App& command) {
-  using train::OptimizerKind;
-  using Optimizer = train::OptimizerSettings;
-  const auto optimizer = [](auto member) {
-    return [member](Settings & s) -> auto& {
-      return s.optimizer.*member;
-    };
-  };
-  const auto uses = [](const std::vector<OptimizerKind>& kinds) {
-    return [kinds](const Settings& s) { return std::ranges::find(kinds, s.optimizer.kind) != kinds.end(); };
-  };
-  add_kind<OptimizerKind>(command, "--optimizer",
-                          {OptimizerKind::Sgd, OptimizerKind::Adagrad, OptimizerKind::Adam,
-                           OptimizerKind::RmsProp, OptimizerKind::AdamW},
-                          optimizer(&Optimizer::kind), "How parameters follow their gradients");
+  add_kind(
+      command, "--optimizer", train::kOptimizerNames, [](Settings & s) -> auto& { return s.optimizer.kind; },
+      "How parameters follow their gradients");
   add(
       command, "--lr", [](Settings & s) -> auto& { return s.learning_rate; },
       "Learning rate, of the mean loss of a batch");
-  needs(add(command, "--momentum", optimizer(&Optimizer::momentum), "For sgd and rmsprop"),
-        "--optimizer=sgd or rmsprop", uses({OptimizerKind::Sgd, OptimizerKind::RmsProp}));
-  needs(add(command, "--rho", optimizer(&Optimizer::rho), "Decay of the mean square of rmsprop"),
-        "--optimizer=rmsprop", uses({OptimizerKind::RmsProp}));
-  needs(add(command, "--weight-decay", optimizer(&Optimizer::weight_decay),
-            "For adamw: each step makes a parameter smaller by N times the learning rate times itself"),
-        "--optimizer=adamw", uses({OptimizerKind::AdamW}));
-  const std::vector<OptimizerKind> adams{OptimizerKind::Adam, OptimizerKind::AdamW};
-  needs(add(command, "--beta1", optimizer(&Optimizer::beta1), "Decay of the mean gradient of adam and adamw"),
-        "--optimizer=adam or adamw", uses(adams));
-  needs(add(command, "--beta2", optimizer(&Optimizer::beta2), "Decay of their mean square"),
-        "--optimizer=adam or adamw", uses(adams));
-  needs(add(command, "--epsilon", optimizer(&Optimizer::epsilon),
-            "Added to the root of the mean square, or of the sum of squares of adagrad"),
-        "another --optimizer than sgd",
-        [](const Settings& s) { return s.optimizer.kind != OptimizerKind::Sgd; });
-  add(command, "--l2", optimizer(&Optimizer::l2), "Adds N times the parameter to its gradient");
-  add(command, "--clip", optimizer(&Optimizer::clip), "Largest norm of the whole gradient; 0: no limit");
+  for (const train::OptimizerNumber& number : train::optimizer_numbers()) {
+    std::string name = fmt::format("--{}", number.name);
+    std::ranges::replace(name, '_', '-');
+    const auto member = [of = number.member](Settings & s) -> auto& {
+      return s.optimizer.*of;
+    };
+    CLI::Option* option = add(command, name, member, description_of(number));
+    needs(option, fmt::format("--optimizer={}", fmt::join(kinds_of(number), " or ")),
+          [number](const Settings& s) { return number.is_used_by(s.optimizer.kind); });
+  }
 }
 
 void TrainingOptions::add_schedule(CLI::App& command) {
@@ -106,10 +101,10 @@ void TrainingOptions::add_schedule(CLI::App& command) {
   const auto decays = [](const Settings& s) {
     return s.schedule.kind == ScheduleKind::Step || s.schedule.kind == ScheduleKind::Exponential;
   };
-  add_kind<ScheduleKind>(command, "--schedule",
-                         {ScheduleKind::Constant, ScheduleKind::Linear, ScheduleKind::Cosine,
-                          ScheduleKind::Step, ScheduleKind::Exponential},
-                         schedule(&Schedule::kind), "How the learning rate changes");
+  add_kind(command, "--schedule", train::kScheduleNames, schedule(&Schedule::kind),
+           "How the learning rate changes");
+  add(command, "--warmup", schedule(&Schedule::warmup),
+      "Steps at the beginning, in which the learning rate grows along a line; 0: none");
   needs(add(command, "--decay", schedule(&Schedule::decay), "Factor of the schedules step and exponential"),
         "--schedule=step or exponential", decays);
   needs(add(command, "--decay-every", schedule(&Schedule::decay_every), "Epochs for one such factor"),

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hiaton/train.h"
@@ -25,8 +27,9 @@ class TrainingOptions {
   template <typename Member>
   CLI::Option* add(CLI::App& command, const std::string& name, const Member& member,
                    const std::string& description);
-  template <typename Kind, typename Member>
-  void add_kind(CLI::App& command, const std::string& name, const std::vector<Kind>& kinds,
+  /// `names` are those of the kinds, in their order; they outlive the options.
+  template <typename Member>
+  void add_kind(CLI::App& command, const std::string& name, std::span<const std::string_view> names,
                 const Member& member, const std::string& description);
 
   /// The option has an effect under some of the settings only.

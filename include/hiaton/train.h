@@ -89,11 +89,13 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::Constant;
   double decay = 0.5;       ///< step, exponential: the factor
   int64_t decay_every = 1;  ///< step: epochs from one drop to the next; exponential: epochs for one factor
+  int64_t warmup = 0;       ///< steps at the beginning, in which the learning rate grows along a line
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// The learning rate of one step. Linear and cosine fall to 0 at the end of the last epoch.
+/// The learning rate of one step, from 0. Step k of a warm-up of n steps has (k + 1) / n of what it would
+/// have without; linear and cosine fall from its end on, to 0 at the end of the last epoch.
 double learning_rate_at(const Schedule& schedule, double initial, uint64_t step, uint64_t steps_per_epoch,
                         uint64_t epochs);
 

@@ -10,46 +10,57 @@ from hiaton.function.callers import function_of_text
 from hiaton.function.gradients import ModuleGradients
 from hiaton.programs import RowGrad
 
-__all__ = ["Adagrad", "Adam", "AdamW", "Optimizer", "RMSProp", "SGD", "Schedule", "cosine", "exponential", "linear", "step"]
+__all__ = ["Adagrad", "Adam", "AdamW", "Optimizer", "RMSProp", "SGD", "Schedule", "constant", "cosine",
+           "exponential", "linear", "step"]
 
 
 class Schedule:
-    """A learning rate for each step, from 0: a function of the number of the step. `linear`, `cosine`, `step` and
-    `exponential` make them; an optimizer takes one, or any other function of a step, as its learning rate."""
+    """A learning rate for each step, from 0: a function of the number of the step. `constant`, `linear`, `cosine`, `step` and
+    `exponential` make them; an optimizer takes one, or any other function of a step, as its learning rate. In the first `warmup`
+    steps it grows along a line: step 0 has 1 / warmup of what it would have, the last of these steps all of it."""
 
-    def __init__(self, kind, learning_rate, steps=1, decay=1.0, every=1):
-        self.kind, self.learning_rate, self.steps, self.decay, self.every = kind, learning_rate, steps, decay, every
+    def __init__(self, kind, learning_rate, steps=1, decay=1.0, every=1, warmup=0):
+        self.kind, self.learning_rate, self.steps, self.decay, self.every, self.warmup = kind, learning_rate, steps, decay, every, warmup
         if steps < 1 or every < 1:
             raise ValueError(f"expected 1 step or more, found {min(steps, every)}")
         if not 0 < decay <= 1:
             raise ValueError(f"expected as decay a number above 0, at most 1, found {decay}")
+        if warmup < 0:
+            raise ValueError(f"expected as warmup 0 steps or more, found {warmup}")
 
     def __call__(self, step):
-        return _core.learning_rate_at(self.kind, self.learning_rate, step, self.steps, self.decay, self.every)
+        return _core.learning_rate_at(self.kind, self.learning_rate, step, self.steps, self.decay, self.every, self.warmup)
 
     def __repr__(self):
-        length = f"steps={self.steps}" if self.kind in ("linear", "cosine") else f"decay={self.decay}, every={self.every}"
-        return f"{self.kind}({self.learning_rate}, {length})"
+        lengths = [f"steps={self.steps}"] if self.kind in ("linear", "cosine") else []
+        lengths += [f"decay={self.decay}", f"every={self.every}"] if self.kind in ("step", "exponential") else []
+        lengths += [f"warmup={self.warmup}"] if self.warmup > 0 else []
+        return f"{self.kind}({', '.join([str(self.learning_rate), *lengths])})"
 
 
-def linear(learning_rate, steps):
-    """From the learning rate at step 0 along a line to 0 at step `steps`, and 0 from there on."""
-    return Schedule("linear", learning_rate, steps=steps)
+def constant(learning_rate, warmup=0):
+    """The learning rate, after a warm-up."""
+    return Schedule("constant", learning_rate, warmup=warmup)
 
 
-def cosine(learning_rate, steps):
-    """From the learning rate at step 0 along half a wave of the cosine to 0 at step `steps`, and 0 from there on."""
-    return Schedule("cosine", learning_rate, steps=steps)
+def linear(learning_rate, steps, warmup=0):
+    """From the learning rate at step `warmup` along a line to 0 at step `steps`, and 0 from there on."""
+    return Schedule("linear", learning_rate, steps=steps, warmup=warmup)
 
 
-def step(learning_rate, decay, every):
+def cosine(learning_rate, steps, warmup=0):
+    """From the learning rate at step `warmup` along half a wave of the cosine to 0 at step `steps`, and 0 from there on."""
+    return Schedule("cosine", learning_rate, steps=steps, warmup=warmup)
+
+
+def step(learning_rate, decay, every, warmup=0):
     """The learning rate, times `decay` after every so many steps."""
-    return Schedule("step", learning_rate, decay=decay, every=every)
+    return Schedule("step", learning_rate, decay=decay, every=every, warmup=warmup)
 
 
-def exponential(learning_rate, decay, every):
+def exponential(learning_rate, decay, every, warmup=0):
     """The same decay, spread evenly over the steps."""
-    return Schedule("exponential", learning_rate, decay=decay, every=every)
+    return Schedule("exponential", learning_rate, decay=decay, every=every, warmup=warmup)
 
 
 class Optimizer:

@@ -14,6 +14,7 @@
 #include "train/checkpoint.h"
 #include "train/gradient.h"
 #include "train/model_sizes.h"
+#include "train/setting_names.h"
 
 namespace hiaton::python {
 namespace {
@@ -204,9 +205,9 @@ void bind_optimizers(nb::module_& m) {
 
 /// The learning rate of a step, from 0, where an epoch is one step.
 double rate_at(const std::string& kind, double initial, uint64_t step, uint64_t steps, double decay,
-               int64_t every) {
+               int64_t every, int64_t warmup) {
   const train::Schedule schedule{
-      .kind = train::schedule_kind_from(kind), .decay = decay, .decay_every = every};
+      .kind = train::schedule_kind_from(kind), .decay = decay, .decay_every = every, .warmup = warmup};
   return train::learning_rate_at(schedule, initial, step, 1, steps);
 }
 
@@ -234,17 +235,10 @@ nb::object row_numbers(const Gradients::Sum& sum) {
 train::OptimizerSettings optimizer_settings(const std::string& kind, const nb::dict& given) {
   train::OptimizerSettings settings;
   settings.kind = train::optimizer_kind_from(kind);
-  const auto read = [&](const char* name, double& to) {
-    if (given.contains(name)) to = nb::cast<double>(given[name]);
-  };
-  read("momentum", settings.momentum);
-  read("beta1", settings.beta1);
-  read("beta2", settings.beta2);
-  read("rho", settings.rho);
-  read("weight_decay", settings.weight_decay);
-  read("epsilon", settings.epsilon);
-  read("l2", settings.l2);
-  read("clip", settings.clip);
+  for (const train::OptimizerNumber& number : train::optimizer_numbers()) {
+    const std::string name(number.name);
+    if (given.contains(name.c_str())) settings.*number.member = nb::cast<double>(given[name.c_str()]);
+  }
   train::check({.optimizer = settings});
   return settings;
 }
@@ -307,7 +301,7 @@ void bind_learning(nb::module_& m) {
   m.def("value_and_grad", &value_and_grad);
   bind_optimizers(m);
   m.def("learning_rate_at", &rate_at, nb::arg("kind"), nb::arg("initial"), nb::arg("step"), nb::arg("steps"),
-        nb::arg("decay"), nb::arg("every"));
+        nb::arg("decay"), nb::arg("every"), nb::arg("warmup"));
 }
 
 }  // namespace hiaton::python

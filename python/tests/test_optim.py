@@ -154,6 +154,17 @@ def test_schedules_are_functions_of_a_step():
         optim.exponential(0.1, 2, 10)
 
 
+def test_schedules_warm_up():
+    assert [optim.constant(1.0, warmup=4)(n) for n in range(6)] == [0.25, 0.5, 0.75, 1, 1, 1]
+    assert [optim.linear(1.0, 6, warmup=2)(n) for n in range(8)] == [0.5, 1, 1, 0.75, 0.5, 0.25, 0, 0]
+    assert [optim.cosine(2.0, 6, warmup=2)(n) for n in range(2, 7)] == pytest.approx([1 + math.cos(math.pi * n / 4) for n in range(5)])
+    assert [optim.step(1.0, 0.5, 3, warmup=2)(n) for n in range(4)] == [0.5, 1, 1, 0.5]
+    assert [optim.exponential(1.0, 0.25, 2, warmup=2)(n) for n in range(3)] == pytest.approx([0.5, 0.5, 0.25])
+    assert repr(optim.linear(0.1, 100, warmup=5)) == "linear(0.1, steps=100, warmup=5)" and repr(optim.constant(1)) == "constant(1)"
+    with pytest.raises(ValueError, match="expected as warmup 0 steps or more, found -1"):
+        optim.constant(0.1, warmup=-1)
+
+
 @pytest.mark.parametrize("schedule", [optim.linear(0.5, 4), lambda n: 0.5 / (n + 1)], ids=["linear", "own"])
 def test_an_optimizer_follows_a_schedule(schedule):
     parameter = nn.Parameter(hia.zeros(1))

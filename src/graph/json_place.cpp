@@ -37,7 +37,7 @@ void JsonPlace::fail_expecting(std::string_view expected) const {
   fail(fmt::format("expected {}, found {}", expected, found));
 }
 
-void JsonPlace::require_fields(std::initializer_list<std::string_view> allowed) const {
+void JsonPlace::require_fields(std::span<const std::string_view> allowed) const {
   if (!value_.is_object()) fail_expecting("an object");
   for (const auto& [name, value] : value_.items()) {
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {

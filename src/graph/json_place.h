@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,10 @@ class JsonPlace {
   bool is_text() const { return value_.is_string(); }
 
   /// Fails unless it is an object that has no other fields than these.
-  void require_fields(std::initializer_list<std::string_view> allowed) const;
+  void require_fields(std::span<const std::string_view> allowed) const;
+  void require_fields(std::initializer_list<std::string_view> allowed) const {
+    require_fields(std::span(allowed.begin(), allowed.size()));
+  }
   bool has(std::string_view field) const { return value_.contains(field); }
   /// Fails where it is missing. The places made from a place must not outlive it.
   JsonPlace field(std::string_view name) const;

@@ -1,20 +1,41 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "base/file_bytes.h"
 #include "hiaton/error.h"
 #include "train/json_records.h"
+#include "train/setting_names.h"
 
 namespace hiaton::train {
 namespace {
 
 using graph::JsonPlace;
 
-constexpr std::array<std::string_view, 5> kOptimizers = {"sgd", "adagrad", "adam", "rmsprop", "adamw"};
-constexpr std::array<std::string_view, 5> kSchedules = {"constant", "linear", "cosine", "step",
-                                                        "exponential"};
+constexpr std::array kMomentum = {OptimizerKind::Sgd, OptimizerKind::RmsProp};
+constexpr std::array kAdams = {OptimizerKind::Adam, OptimizerKind::AdamW};
+constexpr std::array kRmsProp = {OptimizerKind::RmsProp};
+constexpr std::array kAdamW = {OptimizerKind::AdamW};
+constexpr std::array kDivide = {OptimizerKind::Adagrad, OptimizerKind::Adam, OptimizerKind::RmsProp,
+                                OptimizerKind::AdamW};
+
+using Optimizer = OptimizerSettings;
+constexpr std::array<OptimizerNumber, 8> kNumbers = {{
+    {"momentum", &Optimizer::momentum, kMomentum, true, "Share of the last change that is made again"},
+    {"beta1", &Optimizer::beta1, kAdams, true, "Decay of the mean gradient"},
+    {"beta2", &Optimizer::beta2, kAdams, true, "Decay of the mean square"},
+    {"rho", &Optimizer::rho, kRmsProp, true, "Decay of the mean square"},
+    {"epsilon", &Optimizer::epsilon, kDivide, false,
+     "Added to the root of the mean square, or of the sum of squares"},
+    {"weight_decay", &Optimizer::weight_decay, kAdamW, false,
+     "Each step makes a parameter smaller by N times the learning rate times itself"},
+    {"l2", &Optimizer::l2, {}, false, "Adds N times the parameter to its gradient"},
+    {"clip", &Optimizer::clip, {}, false, "Largest norm of the whole gradient; 0: no limit"},
+}};
 
 template <typename Kind, std::size_t count>
 Kind kind_of_name(std::string_view found, const std::array<std::string_view, count>& names) {
@@ -35,29 +56,26 @@ Kind kind_from(const JsonPlace& place, const std::array<std::string_view, count>
 }
 
 OptimizerSettings optimizer_from(const JsonPlace& place) {
-  place.require_fields(
-      {"kind", "momentum", "beta1", "beta2", "rho", "epsilon", "weight_decay", "l2", "clip"});
-  // Files that were written before there were RMSProp and AdamW lack their settings.
-  const auto real_or = [&](std::string_view name, double otherwise) {
-    return place.has(name) ? place.field(name).real() : otherwise;
-  };
-  const OptimizerSettings otherwise;
-  return {.kind = kind_from<OptimizerKind>(place.field("kind"), kOptimizers),
-          .momentum = place.field("momentum").real(),
-          .beta1 = place.field("beta1").real(),
-          .beta2 = place.field("beta2").real(),
-          .rho = real_or("rho", otherwise.rho),
-          .epsilon = place.field("epsilon").real(),
-          .weight_decay = real_or("weight_decay", otherwise.weight_decay),
-          .l2 = place.field("l2").real(),
-          .clip = place.field("clip").real()};
+  std::vector<std::string_view> names{"kind"};
+  for (const OptimizerNumber& number : kNumbers) names.push_back(number.name);
+  place.require_fields(names);
+  OptimizerSettings settings;
+  settings.kind = kind_from<OptimizerKind>(place.field("kind"), kOptimizerNames);
+  for (const OptimizerNumber& number : kNumbers) {
+    // Files that were written before there were RMSProp and AdamW lack their settings.
+    const bool may_lack = number.name == "rho" || number.name == "weight_decay";
+    if (!may_lack || place.has(number.name)) settings.*number.member = place.field(number.name).real();
+  }
+  return settings;
 }
 
 Schedule schedule_from(const JsonPlace& place) {
-  place.require_fields({"kind", "decay", "decay_every"});
-  return {.kind = kind_from<ScheduleKind>(place.field("kind"), kSchedules),
+  place.require_fields({"kind", "decay", "decay_every", "warmup"});
+  return {.kind = kind_from<ScheduleKind>(place.field("kind"), kScheduleNames),
           .decay = place.field("decay").real(),
-          .decay_every = place.field("decay_every").integer(1)};
+          .decay_every = place.field("decay_every").integer(1),
+          // Files that were written before there was a warm-up lack it.
+          .warmup = place.has("warmup") ? place.field("warmup").integer(0) : 0};
 }
 
 bool depends_on_the_last_epoch(const Schedule& schedule) {
@@ -66,32 +84,30 @@ bool depends_on_the_last_epoch(const Schedule& schedule) {
 
 }  // namespace
 
+std::span<const OptimizerNumber> optimizer_numbers() {
+  return kNumbers;
+}
+
 std::string_view name_of(OptimizerKind kind) {
-  return kOptimizers[static_cast<std::size_t>(kind)];
+  return kOptimizerNames[static_cast<std::size_t>(kind)];
 }
 
 std::string_view name_of(ScheduleKind kind) {
-  return kSchedules[static_cast<std::size_t>(kind)];
+  return kScheduleNames[static_cast<std::size_t>(kind)];
 }
 
 OptimizerKind optimizer_kind_from(std::string_view name) {
-  return kind_of_name<OptimizerKind>(name, kOptimizers);
+  return kind_of_name<OptimizerKind>(name, kOptimizerNames);
 }
 
 ScheduleKind schedule_kind_from(std::string_view name) {
-  return kind_of_name<ScheduleKind>(name, kSchedules);
+  return kind_of_name<ScheduleKind>(name, kScheduleNames);
 }
 
 nlohmann::ordered_json to_json(const OptimizerSettings& optimizer) {
-  return {{"kind", name_of(optimizer.kind)},
-          {"momentum", optimizer.momentum},
-          {"beta1", optimizer.beta1},
-          {"beta2", optimizer.beta2},
-          {"rho", optimizer.rho},
-          {"epsilon", optimizer.epsilon},
-          {"weight_decay", optimizer.weight_decay},
-          {"l2", optimizer.l2},
-          {"clip", optimizer.clip}};
+  nlohmann::ordered_json json{{"kind", name_of(optimizer.kind)}};
+  for (const OptimizerNumber& number : kNumbers) json[std::string(number.name)] = optimizer.*number.member;
+  return json;
 }
 
 nlohmann::ordered_json to_json(const Settings& settings) {
@@ -101,6 +117,7 @@ nlohmann::ordered_json to_json(const Settings& settings) {
           {"learning_rate", settings.learning_rate},
           {"schedule",
            {{"kind", name_of(settings.schedule.kind)},
+            {"warmup", settings.schedule.warmup},
             {"decay", settings.schedule.decay},
             {"decay_every", settings.schedule.decay_every}}},
           {"seed", settings.seed},
@@ -175,14 +192,12 @@ class Findings {
     require(value >= least, name, fmt::format("{} or more", least), value);
   }
   void look_at(const OptimizerSettings& optimizer) {
-    not_negative("l2", optimizer.l2);
-    not_negative("clip", optimizer.clip);
-    not_negative("epsilon", optimizer.epsilon);
-    not_negative("weight decay", optimizer.weight_decay);
-    below_one("momentum", optimizer.momentum);
-    below_one("beta1", optimizer.beta1);
-    below_one("beta2", optimizer.beta2);
-    below_one("rho", optimizer.rho);
+    for (const OptimizerNumber& number : kNumbers) {
+      std::string name(number.name);
+      std::ranges::replace(name, '_', ' ');
+      const double value = optimizer.*number.member;
+      number.is_below_one ? below_one(name, value) : not_negative(name, value);
+    }
   }
   void throw_any() const {
     if (!findings_.empty()) throw ProgramError(fmt::format("settings: {}", fmt::join(findings_, "; ")));
@@ -208,6 +223,7 @@ void check(const Settings& settings) {
   findings.at_least("patience", 0, settings.patience);
   findings.at_least("steps between checkpoints", 0, settings.checkpoint_every_steps);
   findings.at_least("epochs between decays", 1, settings.schedule.decay_every);
+  findings.at_least("warmup", 0, settings.schedule.warmup);
   findings.not_negative("learning rate", settings.learning_rate);
   findings.look_at(settings.optimizer);
   findings.require(settings.schedule.decay > 0 && settings.schedule.decay <= 1, "decay",

@@ -129,7 +129,7 @@ class Train(TrainingTest):
         for number, words in enumerate((["--optimizer=sgd", "--momentum=0.9"], ["--optimizer=adagrad", "--l2=1e-4"],
                                         ["--optimizer=rmsprop", "--rho=0.95", "--momentum=0.5"],
                                         ["--optimizer=adamw", "--weight-decay=0.02", "--beta1=0.8", "--beta2=0.99", "--epsilon=1e-6"],
-                                        ["--clip=0.5", "--schedule=cosine"], ["--schedule=step", "--decay-every=2"])):
+                                        ["--clip=0.5", "--schedule=cosine", "--warmup=2"], ["--schedule=step", "--decay-every=2"])):
             done = self.train(*words, out=f"out{number}")
             self.assertIn("all nodes 100.0%", done.stdout, words)
 
@@ -174,7 +174,7 @@ class Train(TrainingTest):
                               (["--weight-decay=0.1"], "--optimizer=adamw"),
                               (["--beta1=0.5", "--optimizer=sgd"], "--optimizer=adam or adamw"),
                               (["--beta2=0.5", "--optimizer=adagrad"], "--optimizer=adam or adamw"),
-                              (["--epsilon=0.5", "--optimizer=sgd"], "another --optimizer than sgd"),
+                              (["--epsilon=0.5", "--optimizer=sgd"], "--optimizer=adagrad or adam or rmsprop or adamw"),
                               (["--decay=0.9"], "--schedule=step or exponential"),
                               (["--decay-every=2", "--schedule=cosine"], "--schedule=step or exponential"),
                               (["--parts=3", "--batching=on"], "--batching=deterministic"),

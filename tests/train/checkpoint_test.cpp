@@ -240,18 +240,20 @@ TEST_F(CheckpointTest, SettingsFilesAreChecked) {
               HasSubstr("optimizer.kind: expected one of sgd, adagrad, adam, rmsprop, adamw, found 'adan'"));
 }
 
-TEST_F(CheckpointTest, SettingsOfBeforeThereWereRmsPropAndAdamWAreRead) {
+TEST_F(CheckpointTest, SettingsOfBeforeThereWereRmsPropAdamWAndWarmUpsAreRead) {
   Settings settings;
   settings.optimizer = {.kind = OptimizerKind::RmsProp, .rho = 0.75, .weight_decay = 0.5};
+  settings.schedule.warmup = 30;
   save_settings(directory_ / "s", settings);
   EXPECT_EQ(load_settings(directory_ / "s"), settings);
   std::string text = file_text(directory_ / "s");
-  for (const std::string line : {"\"rho\": 0.75,", "\"weight_decay\": 0.5,"}) {
+  for (const std::string line : {"\"rho\": 0.75,", "\"weight_decay\": 0.5,", "\"warmup\": 30,"}) {
     ASSERT_NE(text.find(line), std::string::npos) << text;
     text.erase(text.find(line), line.size());
   }
   write_file(directory_ / "s", text);
   settings.optimizer = {.kind = OptimizerKind::RmsProp};
+  settings.schedule = {};
   EXPECT_EQ(load_settings(directory_ / "s"), settings);
 }
 

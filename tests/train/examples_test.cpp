@@ -370,6 +370,31 @@ TEST(TrainOnExamples, WhatIsSavedCanBeLoaded) {
   EXPECT_EQ(other.predict({x}), trainer.predict({x}));
 }
 
+TEST(TrainOnExamples, ResumesWithinAWarmUpToTheSameBits) {
+  const Directory directory;
+  const Model model = Model::from_text("line", kPlane);
+  const ExampleList points(model, examples_of(kPoints, model));
+  Settings settings{
+      .epochs = 2, .batch = 2, .learning_rate = 0.1, .schedule = {.warmup = 8}, .out = directory / "out"};
+  ModelTrainer(model).train(points, nullptr, settings);  // six steps
+  settings.epochs = 4;
+  settings.resume = true;
+  settings.schedule.warmup = 9;
+  EXPECT_THAT(error_of<ProgramError>([&] { ModelTrainer(model).train(points, nullptr, settings); }),
+              HasSubstr("schedule.warmup: 8, now 9"));
+  settings.schedule.warmup = 8;
+  ModelTrainer resumed(model);
+  std::vector<double> rates;
+  const Callbacks note{.on_step = [&](const StepReport& step) { rates.push_back(step.learning_rate); }};
+  resumed.train(points, nullptr, settings, note);
+  EXPECT_THAT(rates, ::testing::Pointwise(::testing::DoubleNear(1e-12), {0.0875, 0.1, 0.1, 0.1, 0.1, 0.1}));
+  ModelTrainer whole(model);
+  settings.out.clear();
+  settings.resume = false;
+  whole.train(points, nullptr, settings);
+  EXPECT_EQ(resumed.parameters()[0].values, whole.parameters()[0].values);
+}
+
 TEST(TrainOnExamples, NamesTheExample) {
   const Model model = Model::from_text("root", "param w: f32[2]\nfn loss(i: i64) -> f32 = w[i]\n");
   ModelTrainer trainer(model);

@@ -290,5 +290,26 @@ TEST(ScheduleTest, FollowsItsKind) {
   EXPECT_THAT(rates({ScheduleKind::Exponential, 0.25, 2})[2], ::testing::DoubleNear(0.5, 1e-9));
 }
 
+TEST(ScheduleTest, BeginsWithAWarmUp) {
+  const auto rates = [](Schedule schedule) {
+    schedule.warmup = 4;
+    std::vector<double> at;
+    for (const uint64_t step : {0, 1, 2, 3, 4, 8, 11, 12})
+      at.push_back(learning_rate_at(schedule, 2, step, 6, 2));
+    return at;
+  };
+  const auto near = [](const std::vector<double>& values) {
+    return ::testing::Pointwise(::testing::DoubleNear(1e-6), values);
+  };
+  EXPECT_THAT(rates({}), near({0.5, 1, 1.5, 2, 2, 2, 2, 2}));
+  EXPECT_THAT(rates({ScheduleKind::Linear}), near({0.5, 1, 1.5, 2, 2, 1, 0.25, 0}));
+  EXPECT_THAT(rates({ScheduleKind::Cosine}), near({0.5, 1, 1.5, 2, 2, 1, 0.0761205, 0}));
+  EXPECT_THAT(rates({ScheduleKind::Step, 0.5, 1}), near({0.5, 1, 1.5, 2, 2, 1, 1, 0.5}));
+  EXPECT_THAT(rates({ScheduleKind::Exponential, 0.25, 1}),
+              near({0.5, 0.793701, 0.944941, 1, 0.793701, 0.31498, 0.157490, 0.125}));
+  const Schedule longer{.kind = ScheduleKind::Linear, .warmup = 100};
+  EXPECT_DOUBLE_EQ(learning_rate_at(longer, 1, 11, 6, 2), 0.12) << "a warm-up that training never ends";
+}
+
 }  // namespace
 }  // namespace hiaton::train
