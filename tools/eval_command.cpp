@@ -67,6 +67,7 @@ class EvalWork : public PredictionWork {
 
   /// Writes what was measured.
   void finish() override {
+    note_dropout(trainer(), false);
     const train::Evaluation evaluation = counts_.evaluation(input().size());
     if (!command_.json) return write_to_stdout(show(evaluation, input().size()));
     write_to_stdout(dump({{"trees", input().size()},
@@ -111,6 +112,7 @@ class MeasureWork : public ValueWork {
     while (results.left() > 0) numbers_.push_back(results.number<double>());
   }
   void finish() override {
+    note_dropout(trainer(), true);
     const train::Evaluation evaluation = trainer().evaluation_of(numbers_);
     if (command_.json) {
       nlohmann::ordered_json json{{"examples", size()}, {"loss", evaluation.loss}};

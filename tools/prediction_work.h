@@ -25,6 +25,7 @@ class PredictionWork : public ModelWork {
   /// Takes the predictions of the trees from `begin` on. Trees come in order.
   virtual void take(std::size_t begin, std::span<const train::Tree> trees,
                     std::span<const train::Prediction> predictions) = 0;
+  train::ModelTrainer& trainer() final { return model_->trainer; }
   const TreeInput& input() const { return *trees_; }
   const TreeWire& wire() const { return *wire_; }
   /// Any process: writes what take_written() needs of predictions.
@@ -38,7 +39,6 @@ class PredictionWork : public ModelWork {
 
  private:
   void load_model() final;
-  train::ModelTrainer& trainer() final { return model_->trainer; }
   void read_examples() final { trees_ = read(*model_); }
   std::function<void()> work_here(const net::Range& range) final {
     auto trees = std::make_shared<const train::TreeExamples>(examples(trees_->encoded(range)));

@@ -111,6 +111,9 @@ train::TrainingResult train_task(Training& training, const train::Callbacks& cal
 /// Shows progress, and keeps signals from ending the training in the middle of a step.
 train::TrainingResult train_with_progress(Training& training, train::Callbacks callbacks) {
   std::signal(SIGPIPE, SIG_IGN);  // training is worth more than what it says
+  const train::DataSet* const dev = training.task->dev.get();
+  const bool evaluates_loss = dev != nullptr && dev->trees() == nullptr;
+  note_dropout(training.task->trainer, evaluates_loss);
   train::ProgressBar bar(stderr);
   const train::Settings& settings = training.settings;
   if (!settings.resume) {

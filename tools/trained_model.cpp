@@ -12,7 +12,9 @@
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
 #include "net/identity.h"
+#include "output.h"
 #include "program_options.h"
+#include "train/dropout_check.h"
 #include "train/model_sizes.h"
 
 namespace hiaton::cli {
@@ -217,6 +219,10 @@ TrainedModel load_model(const std::filesystem::path& path, const Execution& exec
                      train::make_trainer(trainer_options(directory.program(), info, words, execution))};
   train::load_parameters(parameters, model.trainer);
   return model;
+}
+
+void note_dropout(const train::ModelTrainer& trainer, bool evaluates_loss) {
+  for (const std::string& warning : train::dropout_warnings(trainer.model(), evaluates_loss)) note(warning);
 }
 
 }  // namespace hiaton::cli

@@ -115,4 +115,8 @@ std::string hash_of_model(const std::filesystem::path& path);
 /// `path` is as for find_checkpoint. Throws ProgramError.
 TrainedModel load_model(const std::filesystem::path& path, const Execution& execution);
 
+/// Tells the user where the model drops elements that it should most likely not drop:
+/// train::dropout_warnings.
+void note_dropout(const train::ModelTrainer& trainer, bool evaluates_loss);
+
 }  // namespace hiaton::cli
