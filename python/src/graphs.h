@@ -196,6 +196,10 @@ class Snapshot {
   int64_t number_of(PyObject* text, const Symbols& symbols);
   nb::object text_of(int64_t number, const Symbols& symbols) const;
   nb::object part(const Plan& plan, const Value*& values);
+  nb::object tuple_of(const Plan& plan, const Value*& values);
+  nb::object dict_of(const Plan& plan, const Value*& values);
+  nb::object side_of(const Plan& plan, const Value*& values);
+  nb::object list_of(const Plan& plan, const Data& first);
   nb::object made(const Data& data, const ObjectTable& table);
   void set_fields();
 

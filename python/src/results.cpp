@@ -120,61 +120,74 @@ nb::object Snapshot::part(const Plan& plan, const Value*& values) {
       return to_object(marked_.empty() ? EagerTensor{*values++} : with_mark(*values++));
     case Plan::Kind::Object:
       return made((values++)->data(), *plan.objects);
-    case Plan::Kind::Tuple: {
-      nb::list items;
-      for (const Plan& item : plan.parts) items.append(part(item, values));
-      if (plan.constant.ptr() == reinterpret_cast<PyObject*>(&PyTuple_Type)) return nb::tuple(items);
-      return plan.constant.attr("_make")(items);
-    }
-    case Plan::Kind::Dict: {
-      nb::dict made;
-      for (std::size_t i = 0; i < plan.parts.size(); ++i)
-        made[nb::handle(PyTuple_GET_ITEM(plan.constant.ptr(), static_cast<Py_ssize_t>(i)))] =
-            part(plan.parts[i], values);
-      return made;
-    }
-    case Plan::Kind::Union: {
-      const auto side = static_cast<std::size_t>((values++)->as<int64_t>());
-      nb::object chosen;
-      for (std::size_t i = 0; i < plan.parts.size(); ++i) {
-        if (i == side) {
-          chosen = part(plan.parts[i], values);
-        } else {
-          values += plan.parts[i].components.size();
-        }
-      }
-      return chosen;
-    }
-    case Plan::Kind::List: {
-      nb::list elements;
-      const Data first = (values++)->data();
-      const auto given = objects_.find(first.object());
-      if (given != objects_.end()) return given->second;
-      if (first.variant() == kEmptyList && std::ranges::find(empty_lists_, plan.type) != empty_lists_.end())
-        throw Miss{"an empty list to be given back, which may be one that came in", elements, false};
-      if (Data::has_object(first.object())) {
-        const auto before = made_.find(first.object());
-        if (before != made_.end()) return before->second;
-        if (is_number(plan.parts[0])) elements = list_of_numbers(plan.parts[0], first.object());
-        made_.emplace(first.object(), elements);
-        if (is_number(plan.parts[0])) return elements;
-      }
-      Data rest = first;
-      std::vector<Value> parts;
-      while (rest.variant() == kListCell) {
-        if (plan.parts[0].components.size() == 1) {
-          parts.assign(1, rest.field(0));
-        } else {
-          read_fields(rest.field(0).data(), parts);
-        }
-        const Value* next = parts.data();
-        elements.append(part(plan.parts[0], next));
-        rest = rest.field(1).data();
-      }
-      return elements;
-    }
+    case Plan::Kind::Tuple:
+      return tuple_of(plan, values);
+    case Plan::Kind::Dict:
+      return dict_of(plan, values);
+    case Plan::Kind::Union:
+      return side_of(plan, values);
+    case Plan::Kind::List:
+      return list_of(plan, (values++)->data());
   }
   return nb::none();
+}
+
+nb::object Snapshot::tuple_of(const Plan& plan, const Value*& values) {
+  nb::list items;
+  for (const Plan& item : plan.parts) items.append(part(item, values));
+  if (plan.constant.ptr() == reinterpret_cast<PyObject*>(&PyTuple_Type)) return nb::tuple(items);
+  return plan.constant.attr("_make")(items);
+}
+
+nb::object Snapshot::dict_of(const Plan& plan, const Value*& values) {
+  nb::dict made;
+  for (std::size_t i = 0; i < plan.parts.size(); ++i)
+    made[nb::handle(PyTuple_GET_ITEM(plan.constant.ptr(), static_cast<Py_ssize_t>(i)))] =
+        part(plan.parts[i], values);
+  return made;
+}
+
+/// Of a union: its first value says which of the parts it is; the others have values, too.
+nb::object Snapshot::side_of(const Plan& plan, const Value*& values) {
+  const auto side = static_cast<std::size_t>((values++)->as<int64_t>());
+  nb::object chosen;
+  for (std::size_t i = 0; i < plan.parts.size(); ++i) {
+    if (i == side) {
+      chosen = part(plan.parts[i], values);
+    } else {
+      values += plan.parts[i].components.size();
+    }
+  }
+  return chosen;
+}
+
+/// The list that came in, or was made before, where it is that one.
+nb::object Snapshot::list_of(const Plan& plan, const Data& first) {
+  nb::list elements;
+  const auto given = objects_.find(first.object());
+  if (given != objects_.end()) return given->second;
+  if (first.variant() == kEmptyList && std::ranges::find(empty_lists_, plan.type) != empty_lists_.end())
+    throw Miss{"an empty list to be given back, which may be one that came in", elements, false};
+  if (Data::has_object(first.object())) {
+    const auto before = made_.find(first.object());
+    if (before != made_.end()) return before->second;
+    if (is_number(plan.parts[0])) elements = list_of_numbers(plan.parts[0], first.object());
+    made_.emplace(first.object(), elements);
+    if (is_number(plan.parts[0])) return elements;
+  }
+  Data rest = first;
+  std::vector<Value> parts;
+  while (rest.variant() == kListCell) {
+    if (plan.parts[0].components.size() == 1) {
+      parts.assign(1, rest.field(0));
+    } else {
+      read_fields(rest.field(0).data(), parts);
+    }
+    const Value* next = parts.data();
+    elements.append(part(plan.parts[0], next));
+    rest = rest.field(1).data();
+  }
+  return elements;
 }
 
 }  // namespace hiaton::python

@@ -179,6 +179,9 @@ class BodyEmitter {
   void emit_window(const statements::Loop& scheduled, std::vector<uint32_t>& to_end);
   /// The slots of the values of each place, after what runs ahead.
   using Places = std::vector<SlotMap>;
+  uint32_t emit_ahead(const statements::WindowOfLoop& scheduled);
+  void emit_count(const std::vector<uint32_t>& leaves, uint32_t count, std::size_t calls_of_place);
+  uint32_t emit_unless_reached(uint32_t count, std::size_t calls);
   void emit_rest(const LoopShape& loop, const Window& window, const statements::WindowOfLoop& scheduled,
                  const SlotMap& place);
   void take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits, bool waiting);

@@ -39,71 +39,109 @@ Entries entries_of(const Plan& plan, std::size_t function_count, bool to_hole) {
   return entries;
 }
 
-/// Fills in the addresses, now that the code does not move any more.
-void link(EmitContext& context) {
-  Plan& plan = context.plan;
-  const std::size_t functions = context.graph.functions().size();
-  const Entries normal = entries_of(plan, functions, false);
-  const Entries to_holes = entries_of(plan, functions, true);
-  std::vector<uint32_t> sent(functions, 0);
+/// By function: the begin of the body that calls of other processes enter; 0: there is none.
+std::vector<uint32_t> sent_entries_of(const Plan& plan, std::size_t function_count) {
+  std::vector<uint32_t> sent(function_count, 0);
   for (const Plan::Body& body : plan.bodies) {
     if (body.part == Plan::Body::Part::Sent) sent[body.function.index()] = body.begin + 1;
   }
-  const auto entry_of = [&](FunctionId function, bool in_forking, bool to_hole) {
-    const Entries& entries = to_hole ? to_holes : normal;
+  return sent;
+}
+
+/// Fills in the addresses, now that the code does not move any more.
+class Linker {
+ public:
+  explicit Linker(EmitContext& context)
+      : context_(context),
+        plan_(context.plan),
+        code_(plan_.code.data()),
+        normal_(entries_of(plan_, function_count(), false)),
+        to_holes_(entries_of(plan_, function_count(), true)),
+        sent_(sent_entries_of(plan_, function_count())) {}
+
+  void run() {
+    for (const EntryReference& reference : context_.entries) link_entry(reference);
+    for (const CodeReference& reference : context_.code_references) link_code(reference);
+    for (const Plan::Body& body : plan_.bodies) link_body(body);
+    link_functions();
+    for (Plan::Body& body : plan_.bodies) {
+      if (body.part == Plan::Body::Part::Sent) link_copies(body);
+    }
+    plan_.halt = code_ + plan_.code.size() - 1;
+  }
+
+ private:
+  std::size_t function_count() const { return context_.graph.functions().size(); }
+
+  uint32_t entry_of(FunctionId function, bool in_forking, bool to_hole) const {
+    const Entries& entries = to_hole ? to_holes_ : normal_;
     return (in_forking ? entries.forking : entries.sequential)[function.index()];
-  };
-  const Instruction* code = plan.code.data();
-  for (const EntryReference& reference : context.entries) {
-    const Instruction* entry =
-        code + (reference.task      ? context.task_begins[*reference.task] + 1
-                : reference.is_sent ? sent[reference.callee.index()]
-                                    : entry_of(reference.callee, reference.forking, reference.to_hole));
+  }
+
+  uint32_t entry_of(const EntryReference& reference) const {
+    if (reference.task) return context_.task_begins[*reference.task] + 1;
+    if (reference.is_sent) return sent_[reference.callee.index()];
+    return entry_of(reference.callee, reference.forking, reference.to_hole);
+  }
+
+  void link_entry(const EntryReference& reference) {
+    const Instruction* entry = code_ + entry_of(reference);
     switch (reference.kind) {
       case EntryReference::Kind::Instruction:
-        plan.code[reference.index].target = entry;
+        plan_.code[reference.index].target = entry;
         break;
       case EntryReference::Kind::CallList:
-        plan.call_lists[reference.index].target = entry;
+        plan_.call_lists[reference.index].target = entry;
         break;
       case EntryReference::Kind::GroupCall:
-        plan.groups[reference.index].calls[reference.call].entry = entry;
+        plan_.groups[reference.index].calls[reference.call].entry = entry;
         break;
     }
   }
-  for (const CodeReference& reference : context.code_references) {
-    Group& group = plan.groups[reference.group];
-    const Instruction* at = code + reference.instruction;
+
+  void link_code(const CodeReference& reference) {
+    Group& group = plan_.groups[reference.group];
+    const Instruction* at = code_ + reference.instruction;
     if (reference.call == CodeReference::kJoined) {
       group.joined = at;
     } else {
       group.calls[reference.call].resume = at;
     }
   }
-  for (const Plan::Body& body : plan.bodies) {
-    plan.code[body.begin].target =
-        code + (body.is_whole() ? entry_of(body.function, true, body.to_hole) : body.begin + 1);
-    plan.code[body.begin].a = context.schedule.forks[body.function.index()] ? 1 : 0;
+
+  void link_body(const Plan::Body& body) {
+    plan_.code[body.begin].target =
+        code_ + (body.is_whole() ? entry_of(body.function, true, body.to_hole) : body.begin + 1);
+    plan_.code[body.begin].a = context_.schedule.forks[body.function.index()] ? 1 : 0;
   }
-  if (context.structure.functions[context.graph.main().index()]) {
-    const std::size_t main = context.graph.main().index();
-    plan.entry = code + (sent[main] != 0 ? sent[main] : normal.forking[main]);
+
+  /// Where other code, and a run, enters each function.
+  void link_functions() {
+    const std::vector<bool>& is_planned = context_.structure.functions;
+    const std::size_t main = context_.graph.main().index();
+    if (is_planned[main]) plan_.entry = code_ + (sent_[main] != 0 ? sent_[main] : normal_.forking[main]);
+    for (std::size_t f = 0; f < function_count(); ++f)
+      plan_.entries.push_back(is_planned[f] ? code_ + normal_.sequential[f] : nullptr);
   }
-  for (std::size_t f = 0; f < functions; ++f) {
-    plan.entries.push_back(context.structure.functions[f] ? code + normal.sequential[f] : nullptr);
-  }
-  for (Plan::Body& body : plan.bodies) {
-    if (body.part != Plan::Body::Part::Sent) continue;
-    for (const uint32_t copy : plan.sent[body.function.index()].copies) {
-      const Instruction* entry = code + normal.forking[copy];
-      plan.sent[copy].entry = entry;
+
+  void link_copies(Plan::Body& body) {
+    const std::vector<uint32_t>& copies = plan_.sent[body.function.index()].copies;
+    for (const uint32_t copy : copies) {
+      const Instruction* entry = code_ + normal_.forking[copy];
+      plan_.sent[copy].entry = entry;
       // A process that has a copy itself goes on in the frame that would have waited.
-      if (plan.sent[body.function.index()].copies.size() > 1) body.slots = std::max(body.slots, entry[-1].d);
+      if (copies.size() > 1) body.slots = std::max(body.slots, entry[-1].d);
     }
-    plan.code[body.begin].d = body.slots;
+    plan_.code[body.begin].d = body.slots;
   }
-  plan.halt = code + plan.code.size() - 1;
-}
+
+  EmitContext& context_;
+  Plan& plan_;
+  const Instruction* const code_;
+  const Entries normal_;
+  const Entries to_holes_;
+  const std::vector<uint32_t> sent_;
+};
 
 std::vector<bool> find_printing(const Graph& graph) {
   std::vector<bool> prints(graph.functions().size(), false);
@@ -264,7 +302,7 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
   plan->result_count = static_cast<uint16_t>(structure->results[graph.main().index()].size());
   append_instruction(*plan, Opcode::Header);
   append_instruction(*plan, Opcode::Halt);
-  link(context);
+  Linker(context).run();
   find_kinds_of_passed(context);
   plan->prints = find_printing(graph);
   name_regions(context);

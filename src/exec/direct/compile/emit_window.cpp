@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/direct/compile/window_variables.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"
 #include "kernels/scalar.h"
@@ -27,7 +28,6 @@ void BodyEmitter::emit_window(const statements::Loop& loop_statement, std::vecto
   const ScheduledWindow& found = *context_.schedule.windows[loop_statement.loop.index()];
   const Window& window = found.window;
   const std::size_t places = found.places;
-  const std::size_t calls = scheduled.calls.size();  // of a place
 
   const SlotMap outside = slot_of_;
   const uint64_t held_outside = params_held_;
@@ -36,80 +36,77 @@ void BodyEmitter::emit_window(const statements::Loop& loop_statement, std::vecto
   const uint32_t room = emit(Opcode::ForkRoom);
 
   Places at_place;
-  std::vector<uint32_t> to_calls;
-  std::vector<uint32_t> leaves;
-  for (std::size_t j = 0; j < places; ++j) {
-    place_ = j;
+  std::vector<uint32_t> leaves;  ///< by place: where its condition is false
+  for (place_ = 0; place_ < places; ++place_) {
     params_held_ = held_outside;
-    emit_all(scheduled.condition);
-    leaves.push_back(emit_branch(scheduled.predicate, false));
-    emit_all(scheduled.ahead);
-    emit_handover(scheduled.to_calls);
-    emit_handover(scheduled.to_next);
+    leaves.push_back(emit_ahead(scheduled));
     at_place.push_back(slot_of_);
     take_next_values(loop, window.variable_waits, false);
   }
   const SlotMap after_last = slot_of_;
-  const auto set_count = [&](std::size_t reached) {
-    const uint32_t index = emit(Opcode::Const);
-    at(index).d = narrow(count);
-    at(index).constant = make_slot(static_cast<int64_t>(reached * calls));
-    to_calls.push_back(emit(Opcode::Jump));
-  };
-  set_count(places);
-  for (std::size_t j = 1; j < places; ++j) {
-    set_jump(leaves[j], here());
-    set_count(j);
-  }
-  for (uint32_t jump : to_calls) set_jump(jump, here());
+  emit_count(leaves, count, scheduled.calls.size());
   emit_window_calls(scheduled, at_place, count);
 
   std::vector<std::pair<uint32_t, SlotMap>> done;  ///< jumps to the end, with the variables' slots there
-  SlotMap variables = outside;
-  for (std::size_t j = 0; j < places; ++j) {
-    SlotMap& here_slots = at_place[j];
-    for (std::size_t v = 0; v < loop.variables.size(); ++v) {
-      const NodeId merge = loop.variables[v].merge;
-      if (window.variable_waits[v]) here_slots[merge] = variables.at(merge);
-      variables[merge] = here_slots.at(merge);
-    }
-    if (j > 0) {
-      const FastBranch branch = *fast_branch(kernels::binary<kernels::Ne, int64_t, bool>);
-      const uint32_t reached = emit(branch.unless_const);
-      at(reached).a = narrow(count);
-      at(reached).constant = make_slot(static_cast<int64_t>(j * calls));
-      done.emplace_back(reached, variables);
-    }
-    place_ = j;
-    emit_rest(loop, window, scheduled, at_place[j]);
-    for (std::size_t v = 0; v < loop.variables.size(); ++v) {
-      const NodeId merge = loop.variables[v].merge;
-      if (window.variable_waits[v]) variables[merge] = slot_of_.at(merge);
-    }
+  WindowVariables variables(loop, window.variable_waits, outside);
+  for (place_ = 0; place_ < places; ++place_) {
+    variables.begin(at_place[place_]);
+    if (place_ > 0)
+      done.emplace_back(emit_unless_reached(count, place_ * scheduled.calls.size()), variables.slots());
+    emit_rest(loop, window, scheduled, at_place[place_]);
+    variables.end(slot_of_);
   }
   place_ = 0;
-  const auto store_variables = [&](const SlotMap& from) {
-    std::vector<Move> moves;
-    for (const LoopShape::Variable& variable : loop.variables) {
-      moves.push_back({outside.at(variable.merge), {false, Slot(), from.at(variable.merge)}});
-    }
-    emit_moves(std::move(moves));
-  };
-  for (std::size_t v = 0; v < loop.variables.size(); ++v) {
-    const NodeId merge = loop.variables[v].merge;
-    if (!window.variable_waits[v]) variables[merge] = after_last.at(merge);
-  }
-  store_variables(variables);
+  variables.end_last(after_last);
+  emit_moves(variables.moves_from(variables.slots()));
   set_jump(emit(Opcode::JumpBack), top);
   for (const auto& [jump, slots] : done) {
     set_jump(jump, here());
-    store_variables(slots);
+    emit_moves(variables.moves_from(slots));
     to_end.push_back(emit(Opcode::Jump));
   }
   to_end.push_back(leaves[0]);
   set_jump(room, here());
   slot_of_ = outside;
   params_held_ = held_outside;
+}
+
+/// The condition of an iteration, and what runs ahead of it. Returns the jump that leaves the window.
+uint32_t BodyEmitter::emit_ahead(const statements::WindowOfLoop& scheduled) {
+  emit_all(scheduled.condition);
+  const uint32_t leaves = emit_branch(scheduled.predicate, false);
+  emit_all(scheduled.ahead);
+  emit_handover(scheduled.to_calls);
+  emit_handover(scheduled.to_next);
+  return leaves;
+}
+
+/// How many calls there are: those of all places, or of the places before the one where the window was left.
+/// It is left for good where that is the first one.
+void BodyEmitter::emit_count(const std::vector<uint32_t>& leaves, uint32_t count,
+                             std::size_t calls_of_place) {
+  std::vector<uint32_t> to_calls;
+  const auto set_count = [&](std::size_t places) {
+    const uint32_t index = emit(Opcode::Const);
+    at(index).d = narrow(count);
+    at(index).constant = make_slot(static_cast<int64_t>(places * calls_of_place));
+    to_calls.push_back(emit(Opcode::Jump));
+  };
+  set_count(leaves.size());
+  for (std::size_t j = 1; j < leaves.size(); ++j) {
+    set_jump(leaves[j], here());
+    set_count(j);
+  }
+  for (const uint32_t jump : to_calls) set_jump(jump, here());
+}
+
+/// A jump that is taken where there were no more than so many calls.
+uint32_t BodyEmitter::emit_unless_reached(uint32_t count, std::size_t calls) {
+  const FastBranch branch = *fast_branch(kernels::binary<kernels::Ne, int64_t, bool>);
+  const uint32_t reached = emit(branch.unless_const);
+  at(reached).a = narrow(count);
+  at(reached).constant = make_slot(static_cast<int64_t>(calls));
+  return reached;
 }
 
 /// What of an iteration needs its calls, or those of earlier ones.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "exec/direct/compile/slot_assigner.h"
+#include "exec/direct/compile/window_variables.h"
 #include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
@@ -166,39 +167,22 @@ void SlotAssigner::window(statements::Loop& loop_statement) {
     }
     std::swap(slot_of_, slots);
   }
-  const auto store_variables = [&](const SlotMap& from) {
-    std::vector<Move> moves;
-    for (const LoopShape::Variable& variable : loop.variables) {
-      moves.push_back({outside.at(variable.merge), {false, Slot(), from.at(variable.merge)}});
-    }
-    move(std::move(moves));
-  };
   std::vector<SlotMap> done;  ///< by place but the first: the variables' slots where it is not reached
-  SlotMap variables = outside;
+  WindowVariables variables(loop, waits, outside);
   for (place_ = 0; place_ < found.places; ++place_) {
     slot_of_ = at_place[place_];
-    for (std::size_t v = 0; v < loop.variables.size(); ++v) {
-      const NodeId merge = loop.variables[v].merge;
-      if (waits[v]) slot_of_[merge] = variables.at(merge);
-      variables[merge] = slot_of_.at(merge);
-    }
-    if (place_ > 0) done.push_back(variables);
+    variables.begin(slot_of_);
+    if (place_ > 0) done.push_back(variables.slots());
     drop(scheduled.returned);
     run(scheduled.rest);
     leave(scheduled.leave);
     take_next_values(loop, waits, true);
-    for (std::size_t v = 0; v < loop.variables.size(); ++v) {
-      const NodeId merge = loop.variables[v].merge;
-      if (waits[v]) variables[merge] = slot_of_.at(merge);
-    }
+    variables.end(slot_of_);
   }
   place_ = 0;
-  for (std::size_t v = 0; v < loop.variables.size(); ++v) {
-    const NodeId merge = loop.variables[v].merge;
-    if (!waits[v]) variables[merge] = after_last.at(merge);
-  }
-  store_variables(variables);
-  for (const SlotMap& slots : done) store_variables(slots);
+  variables.end_last(after_last);
+  move(variables.moves_from(variables.slots()));
+  for (const SlotMap& slots : done) move(variables.moves_from(slots));
   slot_of_ = outside;
   keeping_ = kept_before;
 }
