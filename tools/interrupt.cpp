@@ -1,4 +1,3 @@
-#include "net/launched.h"
 #include "process.h"
 
 namespace hiaton::cli {
@@ -19,7 +18,7 @@ void on_interrupt(void (*handler)(int)) {
   action.sa_flags = SA_RESETHAND;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  if (net::find_launched()) sigaction(kInterruptOfLaunched, &action, nullptr);
+  sigaction(kInterruptOfLaunched, &action, nullptr);
 }
 
 }  // namespace

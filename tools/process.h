@@ -18,8 +18,8 @@ void prepare_process();
 constexpr int kInterruptOfLaunched = SIGUSR1;
 
 /// From now on the first interrupt (SIGINT) or request to end (SIGTERM) sets the flag that is returned; a
-/// second one ends the process as if nobody had asked. In a process that a launcher has started,
-/// kInterruptOfLaunched does the same.
+/// second one ends the process as if nobody had asked. kInterruptOfLaunched does the same: a launcher may
+/// have started this process alone.
 const std::atomic<bool>& cancel_on_interrupt();
 
 /// The same flag: what interrupts another process sets it, too (net/transport.h).

@@ -172,8 +172,10 @@ class DotWriter {
 
   void write_function(FunctionId id) {
     const Function& function = graph_[id];
+    // In a part, what a function has of its frames on another process stands in the box of this one.
+    const std::string_view what = prefix_.empty() ? "on" : "for frames on";
     const std::string place =
-        function.placement.empty() ? "" : fmt::format(" <I>on {}</I>", escape_html(function.placement));
+        function.placement.empty() ? "" : fmt::format(" <I>{} {}</I>", what, escape_html(function.placement));
     text_ += fmt::format(
         "subgraph cluster_{}function{} {{\nlabel=<<B>{}</B>{}> labeljust=l fontsize=14 "
         "style=\"filled,rounded\" "

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -283,8 +284,23 @@ class MpiLink : public Link {
     check(MPI_Allgather(own.data(), kLength, MPI_CHAR, all.data(), kLength, MPI_CHAR, small_));
     for (int i = 0; i < size_; ++i)
       hosts_.emplace_back(all.data() + own.size() * static_cast<std::size_t>(i));
-    const auto own_host = std::ranges::count(hosts_, hosts_[static_cast<std::size_t>(self_)]);
-    is_crowded_ = own_host > sysconf(_SC_NPROCESSORS_ONLN);
+    is_crowded_ = std::ranges::count(hosts_, host(self_)) > processors_of_host();
+  }
+
+  /// Those that some process of this host may run on: the launcher may have bound each to some, and taskset
+  /// or a container all of them to few.
+  int processors_of_host() const {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    // More processors than the set has bits are enough for all.
+    if (sched_getaffinity(0, sizeof own, &own) != 0) std::memset(&own, 0xFF, sizeof own);
+    std::vector<cpu_set_t> all(static_cast<std::size_t>(size_));
+    constexpr int kBytes = sizeof own;
+    check(MPI_Allgather(&own, kBytes, MPI_BYTE, all.data(), kBytes, MPI_BYTE, small_));
+    for (int i = 0; i < size_; ++i) {
+      if (host(i) == host(self_)) CPU_OR(&own, &own, &all[static_cast<std::size_t>(i)]);
+    }
+    return CPU_COUNT(&own);
   }
 
   /// Makes memory that other processes of this machine read, and opens theirs.
@@ -445,8 +461,8 @@ class MpiLink : public Link {
   int self_ = 0;
   int size_ = 1;
   std::vector<std::string> hosts_;
-  bool yields_ = false;                         ///< what MPI does while processes join and leave
-  bool is_crowded_ = false;                     ///< the processes of this host are more than its processors
+  bool yields_ = false;      ///< what MPI does while processes join and leave
+  bool is_crowded_ = false;  ///< the processes of this host are more than the processors for them
   std::shared_ptr<SharedMemory> own_memory_;    ///< null: no other process reads memory of this one
   std::unique_ptr<SharedPackets> own_packets_;  ///< in it
   std::vector<bool> reads_own_memory_;          ///< by process

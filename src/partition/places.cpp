@@ -41,10 +41,15 @@ PlaceMap::PlaceMap(const graph::Graph& graph, const Places& places)
   for (const graph::Parameter& parameter : graph.parameters()) add_single(parameter.placement);
   for (const graph::Node& node : graph.nodes()) add_single(node.placement);
   for (const auto& [name, processes] : places.named) {
-    if (!processes_.contains(name)) {
+    if (processes_.empty()) {
       throw ProgramError(
-          fmt::format("place '{}': expected a place of the program ({}), found none of this name", name,
-                      processes_.empty() ? "it has none" : names()));
+          fmt::format("place '{}': expected a program that places something, as by on \"{}\", found one that "
+                      "has no places",
+                      name, name));
+    }
+    if (!processes_.contains(name)) {
+      throw ProgramError(fmt::format(
+          "place '{}': expected a place of the program ({}), found none of this name", name, names()));
     }
     if (std::set<int>(processes.begin(), processes.end()).size() < processes.size())
       throw ProgramError(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -22,6 +23,10 @@ constexpr std::size_t kWorthSendingEarly = net::kPacketBytes;
 
 /// Of what goes behind the begin of a round: more than any element needs.
 constexpr std::size_t kAlignmentOfExchanged = 64;
+
+/// The channels of messages that other processes may send before this one takes part in what they are about.
+constexpr std::array kMayComeEarly = {exec::CommonRun::kChannel, net::kDealChannel, net::kCollectChannel,
+                                      PlacedTables::kChannel};
 
 template <class T>
 void write_all(std::span<const T> values, net::ByteWriter& out) {
@@ -66,17 +71,15 @@ void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables:
 }
 
 void SharedBatches::take_other(int from, const net::Header& header, net::Payload payload) {
-  if (header.channel == exec::CommonRun::kChannel || header.channel == net::kDealChannel ||
-      header.channel == net::kCollectChannel)
-    return held_.hold(from, header, payload.bytes());
   // Of the round whose messages have come, or of the next one, or of one more where others are ahead.
   if (header.channel == kEarlyChannel && header.name + 1 - rounds_.done() <= 2) {
     early_.push_back({static_cast<std::size_t>(from), header.aux, header.name, std::move(payload)});
     return;
   }
-  if (tables_ != nullptr) return tables_->take(from, header, payload.bytes());
-  // A question for this process, which does not hold its tables yet.
-  if (header.channel == PlacedTables::kChannel) return held_.hold(from, header, payload.bytes());
+  if (tables_ != nullptr && header.channel == PlacedTables::kChannel)
+    return tables_->take(from, header, payload.bytes());
+  if (std::ranges::find(kMayComeEarly, header.channel) != kMayComeEarly.end())
+    return held_.hold(from, header, payload.bytes());
   throw ProgramError(fmt::format("{}: expected a message of a round, found one of channel {}",
                                  transport_.name(from), header.channel));
 }

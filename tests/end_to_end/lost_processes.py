@@ -62,13 +62,14 @@ class Lost(LaunchedTest):
 
     def test_training_that_is_interrupted_writes_its_checkpoint(self):
         # Ctrl-C in a terminal reaches the launcher and, where it does not prevent that, all that it has started.
+        by_terminal = ("SIGINT", lambda process: os.killpg(process.pid, signal.SIGINT))
+        by_pid = ("SIGTERM", lambda process: process.send_signal(signal.SIGTERM))
         for mpi, environment in self.each_launcher_of_the_command():
-            for name, send in (("SIGINT", lambda process: os.killpg(process.pid, signal.SIGINT)),
-                               ("SIGTERM", lambda process: process.send_signal(signal.SIGTERM))):
-                out = f"{self.directory.name}/{mpi}_{name}"
+            for processes, (name, send) in ((2, by_terminal), (2, by_pid), (1, by_terminal), (1, by_pid)):
+                out = f"{self.directory.name}/{mpi}_{name}_{processes}"
                 process = subprocess.Popen(
                     [HIATON, "train", MODEL, "--train-trees=8000", "--dev-trees=10", "--batch=8000", "--epochs=1000", "--size=d=200",
-                     "--hosts=localhost:2", "--out", out], cwd=ROOT, env=environment, text=True, stdin=subprocess.DEVNULL,
+                     f"--hosts=localhost:{processes}", "--out", out], cwd=ROOT, env=environment, text=True, stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
                 deadline = time.monotonic() + 60
                 while time.monotonic() < deadline and not (pathlib.Path(out) / "settings.json").exists():

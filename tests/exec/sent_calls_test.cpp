@@ -16,6 +16,7 @@
 namespace hiaton::exec::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kTwoPlaces =
@@ -162,7 +163,8 @@ TEST_P(SentCallsTest, BudgetsEndTheRunOfAllProcesses) {
       "fn far(n: i64) -> i64 = if n < 0 then n else far(n + 1)\n"
       "fn main(n: i64) -> i64 = on \"process:1\" far(n)\n";
   EXPECT_THAT(run_shared(kFarAway, {int64_t{0}}, 2, GetParam(), options).error,
-              HasSubstr("time budget: the run takes longer than 20 ms"));
+              AllOf(HasSubstr("time budget: the run takes longer than 20 ms"), HasSubstr("(process 0 on ")))
+      << "also where the process waits for another one, and so has no frame to show";
 }
 
 TEST_P(SentCallsTest, ValuesOfAllTypesTravel) {

@@ -57,7 +57,8 @@ TEST(PartitionPlaces, WrongOnesAreRefused) {
       placed, {.processes = 2, .named = {{"tables", {1}}}},
       "place 'tables': expected a place of the program ('calls', 'table'), found none of this name");
   expect_refused("fn main(n: i64) -> i64 = n\n", {.processes = 2, .named = {{"table", {1}}}},
-                 "place 'table': expected a place of the program (it has none), found none of this name");
+                 "place 'table': expected a program that places something, as by on \"table\", found one "
+                 "that has no places");
   expect_refused(placed, {.processes = 2, .named = {{"table", {0, 1}}}},
                  "place 'table': expected one process for what is not a function, found 0+1");
   expect_refused(placed, {.processes = 2, .named = {{"calls", {1, 1}}}},
@@ -271,6 +272,7 @@ TEST(Parts, AreDrawnABoxAProcess) {
   const std::string dot = graph::to_dot(drawn);
   EXPECT_THAT(dot, HasSubstr("subgraph cluster_process0 {\nlabel=<<B>process 0</B>>"));
   EXPECT_THAT(dot, HasSubstr("subgraph cluster_process1 {\nlabel=<<B>process 1</B>>"));
+  EXPECT_THAT(dot, HasSubstr("<B>fact</B> <I>for frames on process:0</I>")) << "also in the box of process 1";
   EXPECT_THAT(dot, HasSubstr("p1_n9 -> p0_n13 [id=channel0 "));
   EXPECT_THAT(dot, HasSubstr("p0_n14 -> p1_n2 [id=channel1 "));
 }

@@ -311,7 +311,8 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     for (const std::unique_ptr<Worker>& worker : state_.workers) {
       if (fault == Fault::None) fault = worker->fault;
     }
-    throw error_without_place(fault);
+    const RunError error = error_without_place(fault);
+    throw remote_ || sent_ ? of_this_process(error) : error;
   }
 
   std::vector<Value> results() {
