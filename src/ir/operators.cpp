@@ -22,12 +22,11 @@ std::optional<Var> on_data(std::string_view symbol, Var a, Var b) {
   if (symbol == "==") return f.equal(a, b);
   if (symbol == "!=") return !f.equal(a, b);
   if (!is_ordered(a.type())) return std::nullopt;
-  const auto less = [&](Var one, Var other) { return f.order(one, other) < int64_t{0}; };
-  const auto at_most = [&](Var one, Var other) { return f.order(one, other) <= int64_t{0}; };
-  if (symbol == "<") return less(a, b);
-  if (symbol == ">") return less(b, a);
-  if (symbol == "<=") return at_most(a, b);
-  if (symbol == ">=") return at_most(b, a);
+  // All of one order, so that two comparisons of the same values compare them once.
+  if (symbol == "<") return f.order(a, b) < int64_t{0};
+  if (symbol == ">") return f.order(a, b) > int64_t{0};
+  if (symbol == "<=") return f.order(a, b) <= int64_t{0};
+  if (symbol == ">=") return f.order(a, b) >= int64_t{0};
   return std::nullopt;
 }
 

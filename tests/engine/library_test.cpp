@@ -44,9 +44,10 @@ constexpr const char* kMaps =
     "fn is_balanced(m: Map[i64, i64]) -> bool =\n"
     "  match m\n"
     "    MapTip -> true\n"
-    "    MapNode(h, l, _, _, r) ->\n"
-    "      let (a, b) = (map_height(l), map_height(r))\n"
-    "      abs(a - b) < 2 and h == max(a, b) + 1 and is_balanced(l) and is_balanced(r)\n"
+    "    MapNode(size, l, _, _, r) ->\n"
+    "      let (a, b) = (map_size(l), map_size(r))\n"
+    "      let in_balance = a + b < 2 or (a <= 3 * b and b <= 3 * a)\n"
+    "      in_balance and size == a + b + 1 and is_balanced(l) and is_balanced(r)\n"
     "fn main(xs: List[i64]) -> (List[i64], List[i64], i64, bool) =\n"
     "  let m = fold(change, MapTip[i64, i64], enumerate(xs))\n"
     "  (keys(m), seconds(entries(m)), map_size(m), is_balanced(m))\n";
