@@ -6,6 +6,7 @@
 
 #include "lang/body_checker.h"
 #include "lang/decisions.h"
+#include "lang/string_numbers.h"
 
 namespace hiaton::lang {
 
@@ -123,8 +124,22 @@ class BodyChecker::Matching {
       if (!require_alike(*first, results[i], place)) return unknown();
     }
     if (!std::all_of(results.begin(), results.end(), all_known)) return checker_.in_place_of(*first);
+    if (is_string(key.type()) && sides.size() > kMostStringsInTurn) {
+      key = number_of(key, sides);
+      names_all = true;
+    }
     return names_all ? checker_.test_halves(key, std::move(sides), expr_.sign)
                      : checker_.test_in_turn(key, sides, expr_.sign);
+  }
+
+  /// Which of the sides is that of the text, whose keys become their numbers; the last one is that of others.
+  Var number_of(Var text, std::vector<Side>& sides) {
+    std::vector<Value> strings;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      if (i + 1 < sides.size()) strings.push_back(std::move(sides[i].key));
+      sides[i].key = Value(static_cast<int64_t>(i));
+    }
+    return number_among(f(), text, strings, expr_.sign);
   }
 
   /// Where nothing is wished, arms with a type of their own come first, so that literals take it.

@@ -109,6 +109,28 @@ fn main(s: str) -> (i64, i64, i64, i64) = (code(s), code("plus"), code("\u{20ac}
                      {""}, {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{7}});
 }
 
+TEST(Strings, ArePatternsAmongMany) {
+  const std::vector<std::string> known{"",    "a",    "b",    "ab",   "ba",    "add",     "and",     "sub",
+                                       "sup", "push", "pull", "jump", "jumps", "h\u00e9", "h\u00ea", "halt"};
+  std::string arms;
+  std::string words;
+  std::string expected;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    arms += "    \"" + known[i] + "\" -> \"" + std::to_string(i) + " \"\n";
+    words += "\"" + known[i] + "\", ";
+    expected += std::to_string(i) + " ";
+  }
+  for (const char* other : {"c", "aa", "adb", "suq", "pusl", "jumpt", "halting", "h\u00eb"}) {
+    words += std::string("\"") + other + "\", ";
+    expected += std::string("?") + other + " ";
+  }
+  expect_in_all_ways("fn code(s: str) -> str =\n  match s\n" + arms +
+                         "    other -> \"?\" + other + \" \"\n"
+                         "fn main(first: str) -> str = fold(fn(s, w) -> s + code(w), \"\", [" +
+                         words + "first])\n",
+                     {"sub"}, {expected + "7 "});
+}
+
 /// Each call appends to both, so that one of them is shared.
 constexpr const char* kGrowing = R"(
 fn grown(s: str, t: str, n: i64) -> (str, str) =
