@@ -200,6 +200,7 @@ enum class Role : uint8_t {
   Join,               ///< the operands, contiguous along the axis that is the attribute
   Reshape,            ///< the elements of its first operand in their order, in a shape of its own
   Gather,             ///< the rows of the first operand whose numbers are the second
+  SetAt,              ///< the first operand, with the second at the place that the others tell
   Make,               ///< a data value of the variant that is the attribute, from its fields
   Variant,            ///< the number of the variant of a data value
   Field,              ///< attributes: the variant, the field
@@ -269,8 +270,10 @@ struct OpDef {
   ValueKernel value_kernel = nullptr;    ///< set for Fusion::Data, and for no other
   StringKernel string_kernel = nullptr;  ///< set for Role::String, and for no other
   StringLook string_look = StringLook::None;
-  /// The string kernel lengthens its first operand: who owns that hands it on.
-  bool extends_first = false;
+  /// Who owns the first operand hands it on, for its memory may become the result's: the string kernel
+  /// lengthens it, or the tensor kernel, given one instance, may write its result over it. Such a kernel
+  /// finds its faults before it writes.
+  bool updates_first = false;
   /// Some operations of Fusion::Elementwise have it: what gives the bits of the tensor kernel for operands of
   /// the result's shape, where that is not a scalar's, by their element type; null where there is none.
   LineKernel (*line_kernel)(DType) = nullptr;

@@ -83,10 +83,10 @@ const Node& operand(const Graph& graph, graph::OutPort input) {
 
 /// Whether a kernel on a batch does less than one kernel for each instance: it combines tensors in another
 /// way than element by element, and one of them, which all instances share, is read or packed once. Joining
-/// tensors and reading rows only moves elements.
+/// tensors, reading rows and changing some of them only moves elements.
 bool gains_from_batches(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::Op || node.op->fusion.value != Fusion::Tensor) return false;
-  if (node.op->role == Role::Join || node.op->role == Role::Gather) return false;
+  if (node.op->role == Role::Join || node.op->role == Role::Gather || node.op->updates_first) return false;
   std::size_t tensors = 0;
   bool has_shared = false;
   for (const graph::OutPort input : node.inputs) {
@@ -98,11 +98,12 @@ bool gains_from_batches(const Graph& graph, const Node& node) {
   return tensors >= 2 && has_shared;
 }
 
-/// Whether a launch may be so large that several workers share it. To read a row of a learned tensor is none,
-/// however large that is.
+/// Whether a launch may be so large that several workers share it. To read a row of a tensor is none, however
+/// large that is, and to change one is none, for direct code does that in place.
 bool has_large_launches(const Graph& graph, const Node& node) {
-  if (node.kind != NodeKind::Const && is_large(node.type)) return true;
-  if (node.kind != NodeKind::Op || node.op->role == Role::Gather) return false;
+  if (node.kind != NodeKind::Op || node.op->updates_first) return false;
+  if (is_large(node.type)) return true;
+  if (node.op->role == Role::Gather) return false;
   return std::ranges::any_of(
       node.inputs, [&](const graph::OutPort& input) { return is_large(operand(graph, input).type); });
 }
@@ -180,6 +181,11 @@ DirectFunctions::DirectFunctions(const Graph& graph)
                         return gains_from_batches(graph, node) || has_large_launches(graph, node);
                       }),
        &Reached::gains);
+  note(functions_with(graph,
+                      [](const Node& node) {
+                        return node.kind == NodeKind::Op && node.op->updates_first && node.type.is_tensor();
+                      }),
+       &Reached::updates);
   note(functions_with(graph, holds_tensor), &Reached::tensors);
   note(functions_with(graph, [](const Node& node) { return holds_tensor(node) && !is_fixed(node.type); }),
        &Reached::unknown_sizes);
@@ -212,7 +218,7 @@ bool DirectFunctions::is_direct(std::size_t function, RunKind kind) const {
   if (reached.phases) return false;
   if (kind == RunKind::WithoutBatches) return true;
   if (reached.gains) return false;
-  if (!reached.tensors || reached.calls_to_share) return true;
+  if (!reached.tensors || reached.calls_to_share || reached.updates) return true;
   // Its batches have few instances where it is called seldom. Where launches may be large, workers share
   // them.
   if (!is_called_seldom_[function]) return false;

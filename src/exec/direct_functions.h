@@ -45,6 +45,7 @@ class DirectFunctions {
     bool gains = false;    ///< an operation that is better run in batches, or on several workers at once
     bool tensors = false;  ///< it has tensors that are neither learned nor constants
     bool unknown_sizes = false;   ///< only the run knows how large such tensors are
+    bool updates = false;         ///< it changes tensors, which direct code does in place
     bool calls_to_share = false;  ///< a recursion on tensors whose calls do not need each other
   };
 

@@ -112,7 +112,6 @@ class BodyChecker {
   std::optional<std::vector<int64_t>> attributes_of(const Expr& expr, const Signature& of);
   bool put_attribute(const Attribute& given, const AttributeDef& wanted, const Signature& of,
                      std::vector<int64_t>& values);
-  /// Whether the call is of the built-in `split`.
   bool is_split(const Expr& expr) const;
   Vars split(const Expr& expr);
   Var index(const Expr& expr);
@@ -161,6 +160,7 @@ class BodyChecker {
   void report_no_field(const Type& type, std::size_t variant, std::string_view name, Span span);
   Var field(const Expr& expr);
   Var update(const Expr& expr);
+  Var update_at_place(const Expr& expr);
   Var by_variant(Var of, Span span, const std::function<Var(const VariantPlace&)>& make);
 
   // Functions as arguments (function_values.cpp).

@@ -161,6 +161,7 @@ Var BodyChecker::field(const Expr& expr) {
 
 /// The other fields keep their values. The new ones are computed once, whatever the variant.
 Var BodyChecker::update(const Expr& expr) {
+  if (expr.fields.count == 0) return update_at_place(expr);
   const Var old = value(expr.a);
   const std::span<const ExprId> arguments = list(expr.list);
   const std::span<const FieldName> names = field_names(expr.fields);

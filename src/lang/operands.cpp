@@ -321,6 +321,7 @@ ExprId Parser::field(ExprId expr) {
 ExprId Parser::update(ExprId expr) {
   const Deeper deeper = nested();
   const Token& word = take();
+  if (at(Tok::LeftBracket)) return update_at_place(expr, word.span);
   const std::size_t first = open_list_.size();
   std::vector<FieldName> fields;
   do {
@@ -333,6 +334,25 @@ ExprId Parser::update(ExprId expr) {
               .a = expr,
               .list = close_list(first),
               .fields = append<FieldName>(syntax_.fields, fields)});
+}
+
+/// `x with [i, j] = value`: an update without fields, whose list ends with the value.
+ExprId Parser::update_at_place(ExprId expr, Span word) {
+  const std::size_t first = open_list_.size();
+  {
+    const Deeper inside(brackets_);
+    take();
+    do open_list_.push_back(expression());
+    while (accept(Tok::Comma));
+    expect(Tok::RightBracket, "an operator, ',' or ']' after an index");
+  }
+  expect(Tok::Assign, "'=' and the value that is to stand there");
+  open_list_.push_back(expression());
+  return add({.kind = Expr::Kind::Update,
+              .span = span_from(syntax_[expr].span.begin),
+              .sign = word,
+              .a = expr,
+              .list = close_list(first)});
 }
 
 /// `[a, b, ..xs]` is Cons(a, Cons(b, xs)).

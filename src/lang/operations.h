@@ -46,6 +46,7 @@ class Operations {
   const Operation& logical_not() const { return logical_not_; }
   /// `x[i]`
   const Operation& gather() const { return gather_; }
+  const Operation& set_at() const { return set_at_; }
   /// `[a, b]`
   const Operation& stack() const { return stack_; }
 
@@ -55,6 +56,7 @@ class Operations {
   Operation negation_;
   Operation logical_not_;
   Operation gather_;
+  Operation set_at_;
   Operation stack_;
 };
 

@@ -94,6 +94,7 @@ class Parser : Reader {
   ExprId index_position();
   ExprId field(ExprId expr);
   ExprId update(ExprId expr);
+  ExprId update_at_place(ExprId expr, Span word);
   bool at_number() const;
   ExprId number(bool negative, uint32_t begin);
   ExprId boolean();

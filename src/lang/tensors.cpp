@@ -142,6 +142,27 @@ Var BodyChecker::index(const Expr& expr) {
   return indexed;
 }
 
+/// `x with [i, j] = value`.
+Var BodyChecker::update_at_place(const Expr& expr) {
+  Var into = value(expr.a);
+  if (known(into) && !into.type().is_tensor()) {
+    report(expr.sign, fmt::format("expected a tensor before 'with [', found {}", to_string(into.type())));
+    into = Var();
+  }
+  const std::span<const ExprId> place = list(expr.list).first(expr.list.count - 1);
+  Wish wish;
+  if (known(into) && into.type().shape.size() >= place.size()) {
+    const std::span<const Dim> rest = std::span(into.type().shape).subspan(place.size());
+    wish = Type(into.type().dtype, std::vector<Dim>(rest.begin(), rest.end()));
+  }
+  std::vector<Var> operands{into, value(list(expr.list).back(), wish)};
+  for (const ExprId number : place) {
+    if (!may_be_place(number)) return Var();
+    operands.push_back(value(number, Type(DType::I64)));
+  }
+  return emit(operations_.set_at(), operands, expr.sign);
+}
+
 // Values in brackets.
 
 Var BodyChecker::list_literal(const Expr& expr, const Wish& wish) {

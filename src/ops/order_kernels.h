@@ -33,5 +33,6 @@ Fault gather_kernel(const KernelCall& call);
 Fault scatter_rows_kernel(const KernelCall& call);
 /// Operands x [r, ...], rows [..], values [.., ...]: x with the values added to the rows.
 Fault scatter_add_kernel(const KernelCall& call);
+Fault set_at_kernel(const KernelCall& call);
 
 }  // namespace hiaton::ops

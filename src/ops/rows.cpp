@@ -1,6 +1,7 @@
 // Rows of a table, chosen by number.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,20 @@ Type scatter_add_type(const TypeQuestion& question) {
   refuse("a tensor [r, k] of numbers, row numbers [..] of i64 and values [.., k]", types);
 }
 
+/// The operands are a tensor, what is to stand in it, and numbers of a place, one for each of its first axes.
+Type set_at_type(const TypeQuestion& question) {
+  const Type& into = question.operands[0];
+  const Type& value = question.operands[1];
+  const std::span<const Type> place = question.operands.subspan(2);
+  const bool is_place = !place.empty() && into.shape.size() >= place.size() &&
+                        std::ranges::all_of(place, [](const Type& n) { return n == Type(DType::I64); });
+  const bool fits = into.is_tensor() && is_place && !value.is_data() && value.dtype == into.dtype &&
+                    may_equal(value.shape, std::span(into.shape).subspan(place.size()));
+  if (fits) return into;
+  refuse("a tensor, what is to stand in it, and an i64 for each of the axes that this does not have",
+         question.operands);
+}
+
 Type segment_sum_type(const TypeQuestion& question) {
   const Type& values = question.operands[0];
   const Type& segments = question.operands[1];
@@ -74,6 +89,17 @@ Var segment_sum_rule(const GradientQuestion& q, std::size_t) {
 }
 Var scatter_add_rule(const GradientQuestion& q, std::size_t index) {
   return index == 0 ? q.gradient : q.builder.op("gather", {q.gradient, q.operands[1]});
+}
+Var set_at_rule(const GradientQuestion& q, std::size_t index) {
+  if (index == 0) {
+    std::vector<Var> operands(q.operands.begin(), q.operands.end());
+    operands[0] = q.gradient;
+    operands[1] = zeros_of(q, 1);
+    return q.builder.op("set_at", operands);
+  }
+  Var at = q.gradient;
+  for (const Var& number : q.operands.subspan(2)) at = q.builder.op("gather", {at, number});
+  return at;
 }
 
 }  // namespace
@@ -131,6 +157,7 @@ std::span<const OpDef> rows() {
           .operands = {"x", "rows", "values"},
           .type_rule = scatter_add_type,
           .tensor_kernel = scatter_add_kernel,
+          .updates_first = true,
           .fails_on_elements = true,
           .gradient = scatter_add_rule,
           .fusion = Fusion::Tensor,
@@ -140,6 +167,25 @@ std::span<const OpDef> rows() {
                       {{tensor<int64_t>({2}, {5, 6}), tensor<int64_t>({3}, {1, 1, 0}),
                         tensor<int64_t>({3}, {1, 2, 4})},
                        tensor<int64_t>({2}, {9, 9})}},
+      },
+      {
+          .name = "set_at",
+          .doc =
+              "x, with the value at the place that numbers tell, one for each of its first axes; in programs "
+              "x with [i, j] = value. A place outside of x fails. Where nothing else holds x any more, it is "
+              "changed in place.",
+          .operands = {"x", "value", "place..."},
+          .type_rule = set_at_type,
+          .tensor_kernel = set_at_kernel,
+          .updates_first = true,
+          .fails_on_elements = true,
+          .gradient = set_at_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::SetAt,
+          .samples = {{{tensor<float>({2, 1}, {5, 6}), tensor<float>({1}, {7}), int64_t{1}},
+                       tensor<float>({2, 1}, {5, 7})},
+                      {{tensor<int64_t>({2, 2}, {5, 6, 7, 8}), int64_t{9}, int64_t{0}, int64_t{1}},
+                       tensor<int64_t>({2, 2}, {5, 9, 7, 8})}},
       },
   };
   return all;

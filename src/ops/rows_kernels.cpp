@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/rows.h"
 #include "kernels/scalar.h"
@@ -20,6 +21,14 @@ int64_t width_of(const TensorArgument& table) {
   return product(table.dims.subspan(1));
 }
 
+/// The first operand becomes the result, unless it stands there already.
+void copy_first(const KernelCall& call) {
+  for (int64_t i = 0; i < call.batch; ++i) {
+    const std::byte* from = bytes_at(call.operands[0], i);
+    if (from != bytes_at(call.result, i)) std::copy_n(from, bytes_of(call.result), bytes_at(call.result, i));
+  }
+}
+
 template <class T>
 void add_integers(std::span<const int64_t> rows, int64_t width, const T* values, T* table) {
   for (const int64_t row : rows) {
@@ -30,19 +39,26 @@ void add_integers(std::span<const int64_t> rows, int64_t width, const T* values,
   }
 }
 
-Fault add_rows(const KernelCall& call, const TensorArgument& rows, const TensorArgument& values) {
-  return for_number(call.result.dtype, [&]<class T>(T) {
+/// Whether all of these are rows of the result.
+bool are_inside(const KernelCall& call, const TensorArgument& rows) {
+  for (int64_t i = 0; i < call.batch; ++i) {
+    if (kernels::first_outside(numbers(rows, i), call.result.dims[0]) >= 0) return false;
+  }
+  return true;
+}
+
+/// To the result, whose rows these are.
+void add_rows(const KernelCall& call, const TensorArgument& rows, const TensorArgument& values) {
+  for_number(call.result.dtype, [&]<class T>(T) {
     const int64_t width = width_of(call.result);
     for (int64_t i = 0; i < call.batch; ++i) {
       const std::span<const int64_t> indices = numbers(rows, i);
-      if (kernels::first_outside(indices, call.result.dims[0]) >= 0) return Fault::Index;
       if constexpr (std::is_floating_point_v<T>) {
         kernels::scatter_add_rows<T, int64_t>(indices, width, values.at<T>(i), width, call.result.at<T>(i));
       } else {
         add_integers(indices, width, values.at<T>(i), call.result.at<T>(i));
       }
     }
-    return Fault::None;
   });
 }
 
@@ -67,15 +83,39 @@ Fault gather_kernel(const KernelCall& call) {
 }
 
 Fault scatter_rows_kernel(const KernelCall& call) {
+  if (!are_inside(call, call.operands[1])) return Fault::Index;
   std::fill_n(call.result.elements, call.batch * bytes_of(call.result), std::byte{0});
-  return add_rows(call, call.operands[1], call.operands[0]);
+  add_rows(call, call.operands[1], call.operands[0]);
+  return Fault::None;
 }
 
 Fault scatter_add_kernel(const KernelCall& call) {
+  const TensorArgument& rows = call.operands[1];
+  if (!are_inside(call, rows)) return Fault::Index;
+  copy_first(call);
+  add_rows(call, rows, call.operands[2]);
+  return Fault::None;
+}
+
+Fault set_at_kernel(const KernelCall& call) {
+  const TensorArgument& value = call.operands[1];
+  const std::span<const TensorArgument> place = call.operands.subspan(2);
+  const int64_t bytes = bytes_of(value);
+  std::vector<int64_t> offsets;
   for (int64_t i = 0; i < call.batch; ++i) {
-    std::copy_n(bytes_at(call.operands[0], i), bytes_of(call.result), bytes_at(call.result, i));
+    int64_t row = 0;
+    for (std::size_t axis = 0; axis < place.size(); ++axis) {
+      const int64_t number = *place[axis].at<int64_t>(i);
+      if (number < 0 || number >= call.result.dims[axis]) return Fault::Index;
+      row = row * call.result.dims[axis] + number;
+    }
+    offsets.push_back(row * bytes);
   }
-  return add_rows(call, call.operands[1], call.operands[2]);
+  copy_first(call);
+  for (int64_t i = 0; i < call.batch; ++i) {
+    std::copy_n(bytes_at(value, i), bytes, bytes_at(call.result, i) + offsets[static_cast<std::size_t>(i)]);
+  }
+  return Fault::None;
 }
 
 }  // namespace hiaton::ops

@@ -297,6 +297,13 @@ const ErrorCase kTensorsErrors[] = {
      "2:28: expected no 'name=value': only operations have attributes, and 'g' is none"},
     {"WrongAttribute", "fn f(x: f32[3]) -> f32 = sum(x, axes=1)",
      "1:26: [sum] expected an axis from -1 to 0, found 1"},
+    {"UpdateOfAListAtAPlace", "fn f(xs: List[i64]) -> List[i64] = xs with [0] = 1",
+     "1:39: expected a tensor before 'with [', found List[i64]"},
+    {"UpdateAtAPlaceWithoutAValue", "fn f(x: f32[3]) -> f32[3] = x with [0]",
+     "1:39: expected '=' and the value that is to stand there, found the end of the program"},
+    {"UpdateAtAPlaceByAnotherType", "fn f(x: f32[3], y: f64) -> f32[3] = x with [0] = y",
+     "1:39: [set_at] expected a tensor, what is to stand in it, and an i64 for each of the axes that this "
+     "does not have, found f32[3] and f64 and i64"},
     {"IndexOfAScalar", "fn f(x: f32) -> f32 = x[0]", "1:24: expected a tensor before '[', found f32"},
     {"EmptyIndex", "fn f(x: f32[2]) -> f32 = x[]", "1:28: expected an index between '[' and ']', found ']'"},
     {"EmptyBrackets", "fn f() -> f32[2] = []",

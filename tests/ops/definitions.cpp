@@ -380,6 +380,14 @@ const std::map<std::string_view, Definition>& definitions() {
       {"segment_sum", [](const Call& c) { return scattered(c, 0, c.in[0], c.in[1]); }},
       {"scatter_rows", [](const Call& c) { return scattered(c, 0, c.in[0], c.in[1]); }},
       {"scatter_add", [](const Call& c) { return scattered(c, c.x().at(c.index), c.in[2], c.in[1]); }},
+      {"set_at",
+       [](const Call& c) {
+         const std::size_t axes = c.in.size() - 2;
+         for (std::size_t axis = 0; axis < axes; ++axis) {
+           if (static_cast<int64_t>(c.in[2 + axis].at({})) != c.index[axis]) return c.x().at(c.index);
+         }
+         return c.in[1].at(Index(c.index.begin() + static_cast<std::ptrdiff_t>(axes), c.index.end()));
+       }},
       {"layer_norm",
        [](const Call& c) {
          std::vector<bool> axes(c.index.size());

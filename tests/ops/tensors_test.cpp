@@ -223,6 +223,7 @@ TEST(TensorOperation, RowsOutOfRangeAreFaults) {
     EXPECT_EQ(run_op(*catalog().find("gather"), {table, row}).fault, Fault::Index);
     EXPECT_EQ(run_op(*catalog().find("scatter_add"), {table, row, Tensor(DType::F32, {2})}).fault,
               Fault::Index);
+    EXPECT_EQ(run_op(*catalog().find("set_at"), {table, Tensor(DType::F32, {2}), row}).fault, Fault::Index);
     EXPECT_EQ(run_op(*catalog().find("cross_entropy"), {Tensor(DType::F32, {2}), row}).fault, Fault::Index);
   }
   EXPECT_EQ(run_op(*catalog().find("argmax"), {Tensor(DType::F32, {2, 0})}, {-1}).fault, Fault::Index);

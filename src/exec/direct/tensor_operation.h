@@ -10,10 +10,12 @@ namespace hiaton::exec::direct {
 
 struct TensorOperation {
   enum class Code : uint8_t {
-    Line,    ///< elements one by one, of operands of the result's shape
-    View,    ///< the elements of the first operand in another shape
-    Kernel,  ///< whatever the tensor kernel does
-    String,  ///< whatever the string kernel does
+    Line,        ///< elements one by one, of operands of the result's shape
+    View,        ///< the elements of the first operand in another shape
+    Kernel,      ///< whatever the tensor kernel does
+    String,      ///< whatever the string kernel does
+    Element,     ///< one element of a tensor of one axis
+    SetElement,  ///< a tensor with another value in the place of one element
   };
   struct Operand {
     uint16_t slot;

@@ -65,6 +65,10 @@ void BodyEmitter::emit_tensor_op(const statements::Compute& compute) {
   }
   if (operation.line != nullptr) operation.code = TensorOperation::Code::Line;
   if (has_role(node, Role::Reshape) && node.type.is_tensor()) operation.code = TensorOperation::Code::View;
+  if (has_role(node, Role::Gather) && node.type.is_scalar()) operation.code = TensorOperation::Code::Element;
+  if (has_role(node, Role::SetAt) && node.inputs.size() == node.type.shape.size() + 2) {
+    operation.code = TensorOperation::Code::SetElement;
+  }
   if (has_role(node, Role::String)) operation.code = TensorOperation::Code::String;
 
   const uint32_t index = emit(Opcode::Tensor, id);

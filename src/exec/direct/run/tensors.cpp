@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <new>
 #include <optional>
 
@@ -52,6 +53,10 @@ Fault TensorMachine::run_code(const TensorOperation& operation, const Slot* slot
       return run_view(operation, slots, result);
     case TensorOperation::Code::String:
       return run_string(operation, slots, result);
+    case TensorOperation::Code::Element:
+      return run_element(operation, slots, result);
+    case TensorOperation::Code::SetElement:
+      return run_set_element(operation, slots, result);
     case TensorOperation::Code::Kernel:
       break;
   }
@@ -129,6 +134,47 @@ Fault TensorMachine::run_view(const TensorOperation& operation, const Slot* slot
   return Fault::None;
 }
 
+Fault TensorMachine::run_element(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  // Rows may stand in other processes, and kernels may be timed.
+  if (rows != nullptr || times_kernels) return run_kernel(operation, slots, result);
+  const TensorObject& tensor = *slots[operation.operands[0].slot].tensor;
+  const int64_t index = slots[operation.operands[1].slot].i64;
+  if (index < 0 || index >= tensor.dims[0]) return Fault::Index;
+  const std::size_t bytes = size_of(operation.type.dtype);
+  Slot out;
+  std::memcpy(&out, tensor.elements + static_cast<std::size_t>(index) * bytes, bytes);
+  let_go(operation, slots);
+  result = out;
+  return Fault::None;
+}
+
+Fault TensorMachine::run_set_element(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  TensorObject* tensor = times_kernels ? nullptr : updated(operation, slots);
+  if (tensor == nullptr) return run_kernel(operation, slots, result);
+  int64_t index = 0;
+  for (std::size_t axis = 0; axis < tensor->rank; ++axis) {
+    const int64_t number = slots[operation.operands[axis + 2].slot].i64;
+    if (number < 0 || number >= tensor->dims[axis]) return Fault::Index;
+    index = index * tensor->dims[axis] + number;
+  }
+  const std::size_t bytes = size_of(operation.type.dtype);
+  std::memcpy(tensor->elements + static_cast<std::size_t>(index) * bytes, &slots[operation.operands[1].slot],
+              bytes);
+  result.tensor = tensor;
+  return Fault::None;
+}
+
+TensorObject* TensorMachine::updated(const TensorOperation& operation, const Slot* slots) {
+  const TensorOperation::Operand& first = operation.operands[0];
+  if (!operation.op->updates_first || !first.takes) return nullptr;
+  TensorObject* tensor = slots[first.slot].tensor;
+  for (std::size_t i = 1; i < operation.operands.size(); ++i) {
+    const TensorOperation::Operand& other = operation.operands[i];
+    if (other.is_tensor && slots[other.slot].tensor == tensor) return nullptr;
+  }
+  return TensorCells::may_be_reused(tensor) ? tensor : nullptr;
+}
+
 Fault TensorMachine::run_kernel(const TensorOperation& operation, const Slot* slots, Slot& result) {
   constexpr std::size_t kFew = 4;
   std::array<TensorArgument, kFew> few;
@@ -158,15 +204,16 @@ Fault TensorMachine::run_kernel(const TensorOperation& operation, const Slot* sl
     if (!possible) return Fault::OutOfMemory;
     bytes = *possible;
   }
-  TensorObject* made = cells.make(operation.type.dtype, dims, bytes);
+  TensorObject* updated = TensorMachine::updated(operation, slots);
+  TensorObject* made = updated != nullptr ? updated : cells.make(operation.type.dtype, dims, bytes);
   if (made == nullptr) return Fault::OutOfMemory;
   call.result = {made->elements, dims_of(*made), operation.type.dtype, 0};
   const Fault fault = timed(call);
   if (fault != Fault::None) {
-    cells.release(made);
+    if (updated == nullptr) cells.release(made);
     return fault;
   }
-  let_go(operation, slots);
+  let_go(operation, slots, updated);
   result.tensor = made;
   return Fault::None;
 }
@@ -246,9 +293,9 @@ bool TensorMachine::is_of(const KnownShape& known, const TensorOperation& operat
   return true;
 }
 
-void TensorMachine::let_go(const TensorOperation& operation, const Slot* slots) {
+void TensorMachine::let_go(const TensorOperation& operation, const Slot* slots, const TensorObject* kept) {
   for (const TensorOperation::Operand& operand : operation.operands) {
-    if (operand.takes) cells.release(slots[operand.slot].tensor);
+    if (operand.takes && slots[operand.slot].tensor != kept) cells.release(slots[operand.slot].tensor);
   }
 }
 

@@ -58,6 +58,10 @@ class TensorMachine {
   Fault run_line(const TensorOperation& operation, const Slot* slots, Slot& result);
   void run_large_line(const TensorOperation& operation, int64_t size,
                       const std::array<std::byte*, 3>& elements);
+  Fault run_element(const TensorOperation& operation, const Slot* slots, Slot& result);
+  Fault run_set_element(const TensorOperation& operation, const Slot* slots, Slot& result);
+  /// The first operand, where the result may be written over it; else null.
+  static TensorObject* updated(const TensorOperation& operation, const Slot* slots);
   Fault run_view(const TensorOperation& operation, const Slot* slots, Slot& result);
   /// Strings (strings.cpp).
   class Strings;
@@ -67,7 +71,8 @@ class TensorMachine {
   /// Whether it is what the operation gives for its operands in `slots`, which have `count` dimensions.
   static bool is_of(const KnownShape& known, const TensorOperation& operation, const Slot* slots,
                     std::size_t count);
-  void let_go(const TensorOperation& operation, const Slot* slots);
+  /// Lets go of the operands that the operation takes, but for one that has become the result.
+  void let_go(const TensorOperation& operation, const Slot* slots, const TensorObject* kept = nullptr);
   Fault timed(const KernelCall& call);
 
   using KnownShapes = std::array<ShapeSet, 128>;
