@@ -6,6 +6,25 @@
 #include "lang/body_checker.h"
 
 namespace hiaton::lang {
+namespace {
+
+/// A size that does not fit i64 is an error under either overflow mode.
+std::string_view size_operation(Tok op) {
+  switch (op) {
+    case Tok::Plus:
+      return "checked_add";
+    case Tok::Minus:
+      return "checked_sub";
+    case Tok::Star:
+      return "checked_mul";
+    case Tok::Slash:
+      return "div";
+    default:
+      return "rem";
+  }
+}
+
+}  // namespace
 
 std::unordered_map<std::string_view, SymbolPlace> symbol_places(const FunctionHead& head) {
   std::unordered_map<std::string_view, SymbolPlace> places;
@@ -53,7 +72,7 @@ Var BodyChecker::value_of(const SizeFormula& formula) {
     } else {
       const Var b = stack.back();
       stack.pop_back();
-      stack.back() = f_->op(*operations_.infix(step.op).def, {stack.back(), b});
+      stack.back() = f_->op(size_operation(step.op), {stack.back(), b});
     }
   }
   return stack.back();

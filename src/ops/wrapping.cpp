@@ -1,5 +1,5 @@
-// Arithmetic on integers that wraps around under either overflow mode, as that of tensors in other languages
-// does.
+// Arithmetic on integers that does the same under either overflow mode: it wraps around, as that of tensors
+// in other languages does, or it fails where a result does not fit.
 #include "ops/family.h"
 #include "ops/typed.h"
 
@@ -95,6 +95,46 @@ std::span<const OpDef> wrapping() {
           .gradient = Gradient::none(an_integer),
           .fusion = Fusion::Elementwise,
           .samples = {{{int64_t{4294967297}}, 1}, {{uint8_t{255}}, 255}},
+      },
+      {
+          .name = "checked_add",
+          .doc = "The sum of integers; where it does not fit the run fails, also under wrapping overflow.",
+          .operands = {"a", "b"},
+          .type_rule = same_integer,
+          .kernels = binary_kernels<TrapAdd, uint8_t, int32_t, int64_t>(),
+          .tensor_kernel = pointwise,
+          .gradient = Gradient::none(an_integer),
+          .is_commutative = true,
+          .equations = {neutral(0)},
+          .fusion = Fusion::Elementwise,
+          .samples = {{{2, 3}, 5}, {{uint8_t{250}, uint8_t{5}}, uint8_t{255}}},
+      },
+      {
+          .name = "checked_sub",
+          .doc = "The difference of integers; where it does not fit the run fails, also under wrapping "
+                 "overflow.",
+          .operands = {"a", "b"},
+          .type_rule = same_integer,
+          .kernels = binary_kernels<TrapSub, uint8_t, int32_t, int64_t>(),
+          .tensor_kernel = pointwise,
+          .gradient = Gradient::none(an_integer),
+          .equations = {neutral(0), with_itself(0, nullptr)},
+          .fusion = Fusion::Elementwise,
+          .samples = {{{2, 3}, -1}, {{uint8_t{3}, uint8_t{3}}, uint8_t{0}}},
+      },
+      {
+          .name = "checked_mul",
+          .doc =
+              "The product of integers; where it does not fit the run fails, also under wrapping overflow.",
+          .operands = {"a", "b"},
+          .type_rule = same_integer,
+          .kernels = binary_kernels<TrapMul, uint8_t, int32_t, int64_t>(),
+          .tensor_kernel = pointwise,
+          .gradient = Gradient::none(an_integer),
+          .is_commutative = true,
+          .equations = {neutral(1), constant_with(0, 0, nullptr)},
+          .fusion = Fusion::Elementwise,
+          .samples = {{{2, 3}, 6}, {{uint8_t{15}, uint8_t{17}}, uint8_t{255}}},
       },
   };
   return all;

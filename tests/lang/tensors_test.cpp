@@ -415,8 +415,8 @@ TEST(ChecksOfSizes, OfComputedDimensions) {
       "fn g(x: f64[n], y: f64[_]) -> f64[_] = pad(x, y)\n");
   const std::string text =
       "fn pad(x: f64[n], y: f64[_]) -> f64[_] =\n"
-      "  let _ = check_dimension(y, 2 * size(x, axis=0), axis=0)\n"
-      "  check_dimension(concat(x, [0.0], axis=0), size(x, axis=0) + 1, axis=0)\n\n"
+      "  let _ = check_dimension(y, checked_mul(2, size(x, axis=0)), axis=0)\n"
+      "  check_dimension(concat(x, [0.0], axis=0), checked_add(size(x, axis=0), 1), axis=0)\n\n"
       "fn f(x: f64[3], y: f64[6]) -> f64[4] = check_shape(pad(x, y), shape=[4])\n\n"
       "fn g(x: f64[n], y: f64[_]) -> f64[_] = pad(x, y)\n";
   EXPECT_EQ(print(module), text);

@@ -281,6 +281,7 @@ std::optional<Outcome> naive(std::string_view op, const std::vector<Value>& oper
     const std::optional<Outcome> at_least = naive("max", {operands[0], operands[1]}, mode);
     return naive("min", {at_least->value, operands[2]}, mode);
   }
+  if (op.starts_with("checked_")) return naive(op.substr(8), operands, OverflowMode::Trap);
   if (op.starts_with("wrapping_")) return naive(op.substr(9), operands, OverflowMode::Wrap);
   if (op == "zeros_like") return Outcome{Fault::None, zero_of(operands[0].dtype())};
   if (op == "ones_like") return cast_to(operands[0].dtype(), Value(true), mode);
