@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "ir/names.h"
+#include "lang/notations.h"
 #include "lang/suggest.h"
 
 namespace hiaton::lang {
@@ -231,70 +232,14 @@ bool Reader::follows_print() const {
          token->kind == Tok::LeftParen;
 }
 
-/// The same for signs that other languages write where `what` is wanted.
-std::string Reader::hint_at_sign(std::string_view what) const {
-  const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
-  const Tok before = next_ == first_ ? Tok::End : next_[-1].kind;
-  if (at(Tok::Greater) && before == Tok::Assign)
-    return "; '->' stands in arms and in functions without a name: fn(x) -> x + 1";
-  if (at(Tok::Slash) && before == Tok::Slash) return "; '/' of integers rounds toward zero";
-  if ((at(Tok::Greater) || at(Tok::Less)) && before == next_->kind)
-    return "; bits are moved by bitwise_left_shift(x, n) and bitwise_right_shift(x, n)";
-  if (at(Tok::Colon) && before == Tok::RightParen && wants("after a parameter"))
-    return "; names in parentheses take no type: fn((a, b)) -> a + b";
-  if (at(Tok::Bar) && wants("an expression")) return "; a function without a name is written fn(x) -> x + 1";
-  if (at(Tok::Bar) && before == Tok::With) return "; the arms follow what is matched: match t A -> 1 B -> 2";
-  if (at(Tok::Do) && wants("'..'")) return "; along a list goes fold(fn(sum, x) -> sum + x, 0, xs)";
-  if (at(Tok::Assign) && wants("after a parameter")) return "; a call gives all of the arguments";
-  const bool ends_field = at(Tok::RightParen) || at(Tok::Comma);
-  if (ends_field && wants("the type of the field"))
-    return "; a field has a name and a type: Leaf(value: i64)";
-  return "";
-}
-
-/// What to write here instead of `what` where the notation of OCaml or Haskell stands; often nothing.
-std::string Reader::hint_at_notation(std::string_view what) const {
-  const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
-  const auto is = [](const Token& token, Tok kind) { return token.kind == kind; };
-  const bool has_two_colons = is(*next_, Tok::Colon) && is(next_[1], Tok::Colon);
-  if (has_two_colons && wants("an operator")) return "; a list with a new first element is [x, ..xs]";
-  if (is(*next_, Tok::Name) && is(next_[1], Tok::Colon) && is(next_[2], Tok::Colon) && wants("an operator"))
-    return "; a list with a first element is matched by [x, ..xs]";
-  const bool is_behind_plus = next_ != first_ && is(next_[-1], Tok::Plus);
-  if (is_behind_plus && at(Tok::Plus))
-    return "; append(xs, ys) of \"std/list\" joins two lists, and a + b two strings";
-  if (at(Tok::Bar) && next_->starts_line && wants("an arm")) return "; arms stand without a sign before them";
-  if (at(Tok::Assign) && is(next_[1], Tok::Greater))
-    return "; '->' stands in arms and in functions without a name: fn(x) -> x + 1";
-  const bool ends_parameter = at(Tok::RightParen) || at(Tok::Comma);
-  if (ends_parameter && wants("the type of the parameter")) return "; a parameter has a type: n: i64";
-  if (at(Tok::LeftParen) && wants("the name of a parameter"))
-    return "; a tuple gets a name, which 'let (a, b) = name' takes apart";
-  if (at(Tok::Arrow) && wants("after a parameter"))
-    return "; the type of a function is written fn(i64) -> i64";
-  if (at(Tok::Name) && wants("the variants of the data type"))
-    return "; types that are left open stand in brackets: data Tree[T] = ...";
-  const bool begins_body = at(Tok::If) || at(Tok::Match) || at(Tok::With) || at(Tok::Let);
-  if (begins_body && what.starts_with("a type"))
-    return "; the type of the result and '=' stand before the body: fn f(n: i64) -> i64 = n + 1";
-  return hint_at_calls(what);
-}
-
-/// What to write here instead of `what` where a call or a list of another language stands; often nothing.
-std::string Reader::hint_at_calls(std::string_view what) const {
-  const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
-  const Tok before = next_ == first_ ? Tok::End : next_[-1].kind;
-  if (at(Tok::DotDot) && wants("after an element"))
-    return "; range(1, n) of \"std/list\" gives the integers from 1 up to, but not including, n";
-  if (at(Tok::For) && wants("after an element"))
-    return "; map(fn(x) -> x * 2, xs) gives what becomes of each element";
-  if (at(Tok::Bar) && after_next().kind == Tok::Greater)
-    return "; a function stands before its argument: f(x)";
-  if (at(Tok::Colon) && before == Tok::Else) return "; no ':' stands behind 'else'";
+/// "; arguments of a function stand in parentheses: f(...)", where one stands behind a name.
+std::string Reader::hint_at_argument(std::string_view what) const {
+  const bool is_behind_name = next_ != first_ && next_[-1].kind == Tok::Name;
   const bool may_be_argument = at(Tok::Name) || at(Tok::Integer) || at(Tok::Float) || at(Tok::String);
   const bool is_behind_function =
-      before == Tok::Name && next_ - 1 != first_ && next_[-2].kind != Tok::Fn && !next_->starts_line;
-  const bool is_call = may_be_argument && is_behind_function && wants("an operator");
+      is_behind_name && next_ - 1 != first_ && next_[-2].kind != Tok::Fn && !next_->starts_line;
+  const bool is_call =
+      may_be_argument && is_behind_function && what.find("an operator") != std::string_view::npos;
   if (!is_call) return "";
   const std::string_view function = source_.text(next_[-1].span);
   if (!written_here(function).empty() || !written_here(source_.text(next_->span)).empty()) return "";
@@ -314,7 +259,12 @@ std::string Reader::hint_at(std::string_view what) const {
   if (!is_in_list && (at(Tok::For) || at(Tok::While)))
     return "; a loop gives a value: with sum = 0 for i in 0..n do sum + i";
   if (next_->kind < Tok::Name && wants("name")) return ", a keyword";
-  if (std::string notation = hint_at_notation(what); !notation.empty()) return notation;
+  const bool is_behind_name = next_ != first_ && next_[-1].kind == Tok::Name;
+  if (is_behind_name && source_.text(next_[-1].span) == "return")
+    return "; the result of a function is its expression, without 'return'";
+  const std::string_view notation = written_instead_of_notation(what, first_, next_);
+  if (!notation.empty()) return fmt::format("; {}", notation);
+  if (std::string argument = hint_at_argument(what); !argument.empty()) return argument;
   const bool is_behind_sign =
       next_ != first_ && next_[-1].kind >= Tok::Plus && next_[-1].kind <= Tok::Percent;
   if (at(Tok::Assign) && is_behind_sign && wants("an expression"))
@@ -324,26 +274,8 @@ std::string Reader::hint_at(std::string_view what) const {
     return may_assign ? "; nothing is assigned: a value gets a name by 'let', and equality is written '=='"
                       : "; equality is written '=='";
   }
-  if (at(Tok::Let) && (wants("a declaration") || wants("the end of the program")))
-    return "; a name that all functions see is a constant: const name: i64 = ...";
-  if (at(Tok::LeftParen) && wants("the value of the 'let'"))
-    return "; a function inside another one is written: let fn name(x: i64) -> i64 = ...";
-  if (at(Tok::LeftParen) && wants("how it begins"))
-    return "; zeros and ones take no arguments: param w: f64[2] = zeros";
-  if (at(Tok::LeftBracket) && what.starts_with("a type"))
-    return "; a list of integers is List[i64], a tensor of three f64[3]";
-  const bool is_behind_name = next_ != first_ && next_[-1].kind == Tok::Name;
-  if (is_behind_name && source_.text(next_[-1].span) == "return")
-    return "; the result of a function is its expression, without 'return'";
-  if (at(Tok::Slash) && next_[1].kind == Tok::Slash) return "; a comment begins with '#'";
-  if (std::string elsewhere = hint_at_sign(what); !elsewhere.empty()) return elsewhere;
   if (!wants_operator) return "";
-  if (at(Tok::If)) return "; a choice is written if c then a else b";
-  if (at(Tok::On)) return "; where an expression runs stands before it: on \"NAME\" expression";
   if (at(Tok::String) && is_behind_name) return "; str(x) is the text of a value, and a + b joins two texts";
-  if (at(Tok::Comma) && wants("the end of the program"))
-    return "; several values stand in parentheses: (a, b)";
-  if (at(Tok::Bar)) return "; logic is written 'and', 'or', 'not'";
   for (const Token* word : {next_, is_behind_name ? next_ - 1 : next_}) {
     const std::string here = word->kind == Tok::Name ? written_here(source_.text(word->span)) : "";
     if (!here.empty()) return here;

@@ -160,9 +160,7 @@ class Reader {
   /// Whether the line before the next token begins with a call of `print`.
   bool follows_print() const;
   std::string hint_at(std::string_view what) const;
-  std::string hint_at_sign(std::string_view what) const;
-  std::string hint_at_notation(std::string_view what) const;
-  std::string hint_at_calls(std::string_view what) const;
+  std::string hint_at_argument(std::string_view what) const;
   [[nodiscard]] Deeper inside_brackets();
   void fields(Variant& variant);
   std::vector<GradientOf::Wrt> gradient_wrt();
