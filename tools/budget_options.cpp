@@ -46,7 +46,7 @@ void add_budgets(CLI::App& command, RunOptions& run) {
   add_max_bytes(command, run.max_bytes, kGroup);
   add_parsed_option(
       command, "--timeout", [&run](const std::string& text) { run.timeout = parse_duration(text); },
-      "Wall time: seconds, or with ms, s, m or h")
+      "Wall time of compilation and run: seconds, or with ms, s, m or h")
       ->type_name("TIME")
       ->group(kGroup);
 }

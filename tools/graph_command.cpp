@@ -14,6 +14,7 @@
 #include "output.h"
 #include "partition/partition.h"
 #include "place_option.h"
+#include "program_file.h"
 #include "program_options.h"
 
 namespace hiaton::cli {
@@ -43,7 +44,7 @@ std::string format_of(const std::string& file) {
 
 /// The program text after one of the passes that come before lowering.
 std::string module_text(const GraphCommand& command) {
-  const ir::Module module = lang::parse(read_program(command.file), {command.compile.sizes});
+  const ir::Module module = lang::parse(read_program_named(command.file), {command.compile.sizes});
   const passes::SimplifyOptions& simplify = command.compile.simplify;
   if (command.after == "parse") return ir::print(module);
   if (command.after == "fold") return ir::print(passes::fold_constants(module, simplify.overflow));
@@ -91,8 +92,8 @@ std::string text_of(const graph::Graph& graph, const GraphCommand& command) {
 std::string graph_text(const GraphCommand& command) {
   const bool is_saved = std::filesystem::path(command.file).extension() == ".json";
   if (command.of == "main" || (command.of.empty() && is_saved))
-    return text_of(Program::from_file(command.file, command.compile).graph(), command);
-  ir::Module module = lang::parse(read_program(command.file), {command.compile.sizes});
+    return text_of(load_program_named(command.file, command.compile).graph(), command);
+  ir::Module module = lang::parse(read_program_named(command.file), {command.compile.sizes});
   if (command.of.empty() && (module.find("main") || !module.find("loss")))
     return text_of(Program::from_module(std::move(module), command.compile).graph(), command);
   const Model model = Model::from_module(std::move(module), command.compile);
@@ -142,7 +143,9 @@ void add_draw_options(CLI::App& options, graph::DrawOptions& draw) {
 Command add_graph_command(CLI::App& app) {
   auto command = std::make_shared<GraphCommand>();
   CLI::App* options = app.add_subcommand("graph", "Show the static tagged graph of a program");
-  options->add_option("FILE", command->file, "A program (.hia), or a saved graph (.json)")
+  options
+      ->add_option("FILE", command->file,
+                   "A program (.hia), or a saved graph (.json); - is a program on standard input")
       ->type_name("")
       ->required();
   options

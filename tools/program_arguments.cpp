@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "hiaton/error.h"
 #include "output.h"
+#include "program_file.h"
 #include "word_errors.h"
 
 namespace hiaton::cli {
@@ -38,6 +40,7 @@ bool has_option(const CLI::App& command, const std::string& name) {
 
 ProgramArguments::ProgramArguments(const Program& program, std::string file, const CLI::App& command)
     : file_(std::move(file)), command_("hiaton " + command.get_name()), of_command_(command) {
+  if (file_ == kStandardInput) reads_input_ = "the program";
   const std::vector<std::string> names = parameter_options(program.parameters());
   for (std::size_t i = 0; i < names.size(); ++i) {
     arguments_.push_back({names[i], program.parameters()[i].type, has_option(command, names[i]), ""});
@@ -118,19 +121,32 @@ Value ProgramArguments::value_of(const Argument& argument) {
   }
 }
 
+/// What is wrong with a word behind the FILE that is no option of the command and names no parameter.
 std::string ProgramArguments::unknown(const std::string& word) const {
   std::vector<std::string> known = option_names(of_command_);
   for (const Argument& argument : arguments_) known.push_back(argument.option);
+  if (std::filesystem::path(word).extension() == ".hia")
+    return fmt::format("expected one FILE, found '{}' beside '{}'", word, file_);
+  const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  const std::string name = bare.substr(0, bare.find('='));
+  const auto is_named = [&](const Argument& argument) { return argument.option == "--" + name; };
+  if (std::ranges::any_of(arguments_, is_named))
+    return fmt::format("expected an option, found '{}'; did you mean '--{}'?", word, bare);
+  if (!word.starts_with('-') && !arguments_.empty()) {
+    return fmt::format("found the value '{0}' without the name of a parameter; it is written {1}={0}", word,
+                       arguments_[0].option);
+  }
   return fmt::format("'{}' is neither an option of '{}' nor a parameter of the program{}", word, command_,
                      suggestion_for(word, known));
 }
 
 std::string ProgramArguments::show_missing(const Argument& argument) const {
-  const std::string wanted = fmt::format("{}={}", argument.option, to_string(argument.type));
-  if (!argument.after_dashes) return fmt::format("argument {} is missing", wanted);
-  return fmt::format(
-      "argument {0} is missing; '{2}' has an option of this name, so write it after --: {2} {1} -- {0}",
-      wanted, file_, command_);
+  const std::string missing =
+      fmt::format("the value of '{}' is missing; it is written", argument.option.substr(2));
+  const std::string written = fmt::format("{}=VALUE, of type {}", argument.option, to_string(argument.type));
+  if (!argument.after_dashes) return fmt::format("{} {}", missing, written);
+  return fmt::format("{0} after --, as '{2}' has an option of this name: {2} {1} -- {3}", missing, file_,
+                     command_, written);
 }
 
 std::string ProgramArguments::signature() const {

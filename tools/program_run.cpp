@@ -6,11 +6,13 @@
 
 #include "choices.h"
 #include "commands.h"
+#include "compilation_limit.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
 #include "output.h"
 #include "process.h"
 #include "program_arguments.h"
+#include "program_file.h"
 #include "program_options.h"
 #include "train/checkpoint.h"
 #include "trained_model.h"
@@ -56,12 +58,20 @@ bool is_saved_graph(const std::string& file) {
 }
 
 Program load_program(const ProgramRun& run, const std::optional<Checkpoint>& checkpoint) {
-  if (!checkpoint || is_saved_graph(run.file)) return Program::from_file(run.file, run.compile);
-  const std::shared_ptr<const Source> source = read_program(run.file);
+  if (!checkpoint || is_saved_graph(run.file)) return load_program_named(run.file, run.compile);
+  const std::shared_ptr<const Source> source = read_program_named(run.file);
   CompileOptions compile = run.compile;
   if (!is_bare_parameters(checkpoint->parameters))
     compile.sizes = with_trained_sizes(compile.sizes, source, checkpoint->directory);
   return Program::from_text(source->name(), std::string(source->text()), compile);
+}
+
+/// The time of the run is what the compilation leaves of it.
+Program load_in_time(ProgramRun& run, const std::optional<Checkpoint>& checkpoint) {
+  const CompilationLimit limit(run.file, run.run.timeout);
+  Program program = load_program(run, checkpoint);
+  run.run.timeout = limit.left();
+  return program;
 }
 
 /// The program of the checkpoint runs where no other is named.
@@ -94,14 +104,19 @@ void add_program_options(CLI::App& command, ProgramRun& run) {
   command.formatter(formatter);
   command.set_help_flag();
   command.add_flag("-h,--help", run.help, "Print this help; with a FILE, also its parameters");
-  command.add_option("FILE", run.file, "A program (.hia), or a saved graph (.json)")->type_name("");
+  command
+      .add_option("FILE", run.file,
+                  "A program (.hia), or a saved graph (.json); - is a program on standard input")
+      ->type_name("");
   command
       .add_option("--checkpoint", run.checkpoint,
                   "Parameters that 'hiaton train' learned: its directory, or a checkpoint in there; its "
                   "program runs where no FILE is given; or any safetensors file with the parameters of FILE")
       ->type_name("PATH")
       ->group("Execution");
-  command.add_option("--seed", run.seed, "Where the parameters of the program begin, without --checkpoint")
+  command
+      .add_option("--seed", run.seed,
+                  "Which random numbers learned parameters begin with, without --checkpoint")
       ->check(any_number<uint64_t>())
       ->type_name("N")
       ->default_str("0")
@@ -134,8 +149,11 @@ void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<
   command
       .add_option_function<std::string>(
           "--executor", [&run](const std::string& name) { run.executor = executor_named(name); },
-          executors.size() > 2 ? "The fast one, the literal one, or the one in which calls copy graphs"
-                               : "The fast one for this program, or the one that batches")
+          executors.size() > 2
+              ? "The fast one for this program (production), the one that batches (flow), the one that "
+                "follows the rules literally (reference), or the one in which calls copy graphs "
+                "(expanding)"
+              : "The fast one for this program (production), or the one that batches (flow)")
       ->check(one_of(executors))
       ->type_name("NAME")
       ->default_str("production")
@@ -173,7 +191,7 @@ std::optional<PreparedRun> prepare(const CLI::App& command, ProgramRun& run,
     throw UsageError(
         fmt::format("expected a FILE to run, or a --checkpoint; see 'hiaton {} --help'", command.get_name()));
   }
-  PreparedRun prepared{load_program(run, checkpoint), {}, {}, {}};
+  PreparedRun prepared{load_in_time(run, checkpoint), {}, {}, {}};
   std::vector<std::string> words = command.remaining();
   words.insert(words.end(), after_dashes.begin(), after_dashes.end());
   prepared.arguments = ProgramArguments(prepared.program, run.file, command).parse(words);

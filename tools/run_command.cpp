@@ -41,8 +41,7 @@ void add_output_options(CLI::App& options, RunCommand& command) {
   constexpr const char* kGroup = "Output";
   options.add_flag("--stats", command.stats, "Count calls, frames, bytes, steals, and firings per region")
       ->group(kGroup);
-  options.add_flag("--json", command.json, "One JSON object for programs instead of lines for people")
-      ->group(kGroup);
+  options.add_flag("--json", command.json, "Print one JSON object instead of lines")->group(kGroup);
   options
       .add_option("--events", command.events,
                   "Write every token as a line of JSON to this file; runs with the reference executor")

@@ -8,6 +8,7 @@
 #include "choices.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
+#include "program_file.h"
 #include "train/random_stream.h"
 
 namespace hiaton::cli {
@@ -16,7 +17,6 @@ namespace {
 using graph::JsonPlace;
 
 constexpr const char* kGenerated = "listops";
-constexpr const char* kStandardInput = "-";
 constexpr int32_t kDigits = 10;
 
 std::string absolute(const std::string& path) {

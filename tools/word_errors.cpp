@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -21,6 +22,8 @@ std::string explain_unknown(const CLI::App& app) {
         suggestion_for(word, known));
   }
   for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::filesystem::path(word).extension() == ".hia")
+    return fmt::format("expected a command, found the file '{0}'; did you mean 'hiaton run {0}'?", word);
   return fmt::format("expected a command, found '{}'{}", word, suggestion_for(word, known));
 }
 

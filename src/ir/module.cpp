@@ -79,7 +79,8 @@ FunctionId Module::function_named(std::string_view name) const {
   const auto shown = std::span(written).first(std::min(written.size(), kShownNames));
   std::string names = fmt::format("{}", fmt::join(shown, ", "));
   if (written.size() > kShownNames) names += ", ...";
-  throw ProgramError(fmt::format("expected a function '{}' to start at, found {}", name,
+  const std::string file = source != nullptr ? source->name() + ": " : "";
+  throw ProgramError(fmt::format("{}expected a function '{}' to start at, found {}", file, name,
                                  names.empty() ? "no function" : "only: " + names));
 }
 
