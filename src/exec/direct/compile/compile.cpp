@@ -181,6 +181,30 @@ uint32_t line_of(const Graph& graph, Span span) {
   return graph.source() && span.known() ? graph.source()->locate(span.begin).line : 0;
 }
 
+/// The line of the first operation of the block that stands elsewhere than the `match` whose arm it is; 0
+/// where there is none.
+uint32_t line_of_arm(const Graph& graph, const Block& block, uint32_t line_of_match) {
+  for (const Item& item : block.items) {
+    if (item.kind != Item::Kind::Op) return 0;
+    const uint32_t line = line_of(graph, graph[NodeId(item.index)].span);
+    if (line != 0 && line != line_of_match) return line;
+  }
+  return 0;
+}
+
+/// One side of a branch: of an `if`, or of a `match`, which tells its arms apart by such branches.
+std::string name_of_side(const Graph& graph, const Structure& structure, const Conditional& conditional,
+                         int side) {
+  const Span span = graph[structure.origin(conditional.predicate)].span;
+  const uint32_t line = line_of(graph, span);
+  if (line == 0) return side == 0 ? "then" : "else";
+  const bool is_match = graph.source()->text(span) == "match";
+  if (!is_match) return fmt::format("line {}: {}", line, side == 0 ? "then" : "else");
+  const uint32_t arm = line_of_arm(graph, structure[conditional.sides[side]], line);
+  if (arm != 0) return fmt::format("line {}: arm", arm);
+  return fmt::format("line {}: match, {}", line, side == 0 ? "it fits" : "it does not fit");
+}
+
 /// "body", or what in the function the block belongs to, with its line where the program has text.
 std::string region_name(const Graph& graph, const Structure& structure, BlockId block) {
   const auto with_line = [&](Span span, std::string_view what) {
@@ -191,7 +215,7 @@ std::string region_name(const Graph& graph, const Structure& structure, BlockId 
   for (const Conditional& conditional : structure.conditionals) {
     for (int side = 0; side < 2; ++side) {
       if (conditional.sides[side] == block && conditional.parent.valid()) {
-        return with_line(graph[structure.origin(conditional.predicate)].span, side == 0 ? "then" : "else");
+        return name_of_side(graph, structure, conditional, side);
       }
     }
   }
