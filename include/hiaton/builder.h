@@ -164,9 +164,9 @@ class FunctionBuilder {
   /// The state has the types of the blocks' parameters.
   Vars finish_while(const Vars& initial, ir::BlockId condition, ir::BlockId body);
 
-  /// Calls `body` and forgets the nodes that it appends: to learn which types would come of them. Values that
-  /// it made must not be used any more. Throws what `body` throws.
-  void attempt(const std::function<void()>& body);
+  /// Calls `body` and, unless it returns true, forgets the nodes that it appends: to learn which types would
+  /// come of them. Values that it made must not be used any more then. Throws what `body` throws.
+  void attempt(const std::function<bool()>& body);
 
   /// Room for about this many more nodes: only saves time.
   void reserve(std::size_t nodes);

@@ -106,7 +106,7 @@ void FunctionBuilder::reserve(std::size_t nodes) {
   f.values.reserve(f.values.size() + nodes + nodes / 4);  // calls and loops may have several
 }
 
-void FunctionBuilder::attempt(const std::function<void()>& body) {
+void FunctionBuilder::attempt(const std::function<bool()>& body) {
   const std::vector<ir::BlockId> open = open_blocks_;
   const std::vector<Measure> measures = measures_;
   const Span span = span_;
@@ -126,13 +126,14 @@ void FunctionBuilder::attempt(const std::function<void()>& body) {
     span_ = span;
     placement_ = placement;
   };
+  bool stays = false;
   try {
-    body();
+    stays = body();
   } catch (...) {
     forget();
     throw;
   }
-  forget();
+  if (!stays) forget();
 }
 
 void FunctionBuilder::require_own(std::span<const Var> vars) const {

@@ -52,6 +52,7 @@ Vars BodyChecker::check(const FunctionHead& head, const Syntax& syntax, ExprId b
   check_computed_params(head);
   local_functions_.clear();
   closed_.clear();
+  told_.clear();
   std::vector<Var> captured;
   for (std::size_t i = head.params.size(); i < head.value_count(); ++i) captured.push_back(f_->param(i));
   bind_functions(head, captured);

@@ -10,6 +10,7 @@
 
 #include "hiaton/builder.h"
 #include "lang/declarations.h"
+#include "lang/function_value.h"
 #include "lang/functions.h"
 #include "lang/generated.h"
 #include "lang/no_rows.h"
@@ -58,6 +59,10 @@ class BodyChecker {
   template <class Describe>
   Var require(ExprId expr, Var value, Wish type, Describe describe) {
     if (!value.id().valid() || !type || compatible(value.type(), *type)) return value;
+    if (differs_in_sizes(value.type(), *type)) {
+      f_->set_span(place_of(expr));
+      return resized(*f_, value, *type);
+    }
     report_type(expr, value, *type, describe());
     return Var();
   }
@@ -164,24 +169,7 @@ class BodyChecker {
   Var by_variant(Var of, Span span, const std::function<Var(const VariantPlace&)>& make);
 
   // Functions as arguments (function_values.cpp).
-  /// What is called, and the values that each call takes along.
-  struct FunctionValue {
-    Symbol name = 0;  ///< the name that it has here, where it is a parameter
-    const FunctionHead* function = nullptr;
-    const Operation* operation = nullptr;
-    std::string text;
-    std::vector<Var> captured{};
-    // A function of which the types of its parameters are not known before it is used.
-    const Expr* open = nullptr;              ///< a Lambda, a Gradient, or the Name of a generic function
-    std::vector<Symbol> names{};             ///< names of the values at the beginning of `captured`
-    std::vector<FunctionValue> functions{};  ///< functions that it uses, of which the values come next
-    std::vector<uint32_t> lambdas{};         ///< where those begin in the text that it is made of
-
-    bool known() const { return function != nullptr || operation != nullptr || open != nullptr; }
-    bool is_open() const { return open != nullptr; }
-    /// A text that is equal for equal functions, whatever values they take along.
-    std::string identity() const;
-  };
+  using FunctionValue = lang::FunctionValue;
   void bind_functions(const FunctionHead& head, std::span<const Var> captured);
   /// Names of sizes in the types of parameters are values too, where the body uses them.
   void bind_sizes(const FunctionHead& head);
@@ -329,7 +317,8 @@ class BodyChecker {
   bool all_leave_types_open(std::span<const ExprId> ids) const;
   std::vector<ExprId> bodies_of(const Expr& match) const;
   /// Calls what makes values, of which nothing stays, nor is reported. Whether nothing was to be reported.
-  bool attempt(const std::function<void()>& make);
+  /// Where it is right and `stays_if_right`, all stays.
+  bool attempt(const std::function<void()>& make, bool stays_if_right = false);
   /// The type that all such values have that `make` makes, where together they tell it. Nothing is made or
   /// reported.
   Wish told_together(const std::function<void()>& make, Span span);
@@ -342,8 +331,12 @@ class BodyChecker {
   Wish told_by_step(const Expr& expr, const OverList& over, const Applied& applied);
   bool keeps_type_of_elements(const Expr& expr, const OverList& over);
   Wish told_by_step_of_lambda(const Expr& expr, const Expr& lambda, const OverList& over);
-  /// The types of the loop variables that have none yet, as far as the next values tell them.
-  void tell_states(const Loop& loop, std::vector<Wish>& types);
+  Wish find_told_by_step(const Expr& expr, const Expr& lambda, const OverList& over);
+  std::optional<std::string> key_of_step(const Expr& expr, const Expr& lambda, const OverList& over) const;
+  bool report_in_step(const Expr& expr, const OverList& over);
+  /// The types of the loop variables that have none yet, as far as the next values tell them; with
+  /// `with_numbers` also of those that begin with numbers.
+  void tell_states(const Loop& loop, std::vector<Wish>& types, bool with_numbers = false);
   bool attempt_in(const Syntax& body, const std::function<void()>& make);
   /// Which expressions now stand for the value.
   std::vector<std::size_t> unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name, ExprId value,
@@ -359,6 +352,10 @@ class BodyChecker {
   LetUses* uses_with(ExprId id) const;
   Var use_of_let(ExprId id, const Wish& wish);
   Var value_by_itself(ExprId id);
+
+  // Data values whose tensors are to be of other sizes in their types (resized.cpp).
+  bool differs_in_sizes(const Type& found, const Type& wanted) const;
+  Var resized(FunctionBuilder& f, Var value, const Type& wanted);
 
   // Equality of data values, and order of tuples (comparisons.cpp).
   /// Empty where the operation compares no two values of one data type as a whole.
@@ -458,7 +455,9 @@ class BodyChecker {
   Type step_type(const Applied& applied, const OverList& over) const;
 
   // Loops (loops.cpp).
-  Vars loop(const Expr& expr);
+  Vars loop(const Expr& expr, Wishes wishes);
+  Vars loop_from_numbers(const Expr& expr, const Loop& loop, const std::vector<Wish>& types, Wishes wishes);
+  Vars loop_of(const Expr& expr, const Loop& loop, Wishes types);
   Vars loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial);
   Vars loop_with_counter(const Expr& expr, const Loop& loop, std::vector<Var> initial);
   bool require_type_of_state(const Loop::State& state);
@@ -483,11 +482,12 @@ class BodyChecker {
       places_;  ///< where the symbols stand that sizes are computed of
   std::vector<FunctionValue> local_functions_;
   std::unordered_map<std::size_t, Span> gradient_places_;
-  std::vector<std::pair<Var, std::size_t>> narrowed_;            ///< values of which arms tell the variants
-  std::unordered_map<std::string, const FunctionHead*> closed_;  ///< lambdas, by where and for which types
-  std::unordered_map<const FunctionHead*, std::unordered_map<std::string, const FunctionHead*>>
-      closed_inside_;                        ///< lambdas in the bodies of functions that give known results
-  std::vector<const FunctionHead*> inside_;  ///< functions of which such results are being made
+  std::vector<std::pair<Var, std::size_t>> narrowed_;  ///< values of which arms tell the variants
+  ClosedLambdas closed_;
+  std::unordered_map<const FunctionHead*, ClosedLambdas>
+      closed_inside_;  ///< lambdas in the bodies of functions that give known results
+  std::unordered_map<std::string, Wish> told_;  ///< first values of folds, by where and for which types
+  std::vector<const FunctionHead*> inside_;     ///< functions of which such results are being made
   std::function<const ReadBody&(const FunctionHead&)> read_body_;
   const FunctionHead* head_ = nullptr;  ///< the head of the function that is being checked
   const Syntax* syntax_ = nullptr;      ///< the syntax of the function that is being checked

@@ -31,8 +31,12 @@ class Diagnostics {
   std::size_t count() const { return found_.size(); }
   /// Keeps only the first `count` of them.
   void forget_after(std::size_t count) {
-    if (count < found_.size())
-      found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(count), found_.end());
+    if (count < found_.size()) forget(count, found_.size());
+  }
+  /// Those from `begin` up to, but not including, `end`.
+  void forget(std::size_t begin, std::size_t end) {
+    const auto first = found_.begin();
+    found_.erase(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
   }
   /// A part of the program, such as the body of a function: what is wrong elsewhere does not count in it.
   class Part {
@@ -52,6 +56,12 @@ class Diagnostics {
   /// Looking for similar names is only worth its time for findings that will be shown.
   bool wants_suggestions() const { return found_.size() < kMaxShownErrors; }
   std::vector<Diagnostic> take() { return std::move(found_); }
+  /// All but the first `count` of them, which alone it keeps.
+  std::vector<Diagnostic> take_after(std::size_t count) {
+    std::vector<Diagnostic> taken(found_.begin() + static_cast<std::ptrdiff_t>(count), found_.end());
+    forget_after(count);
+    return taken;
+  }
 
  private:
   static constexpr std::size_t kShown = 500;

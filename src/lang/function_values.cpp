@@ -217,13 +217,20 @@ void BodyChecker::add_names(std::size_t first, std::size_t last, std::vector<Sym
   }
 }
 
-std::string BodyChecker::FunctionValue::identity() const {
+std::string FunctionValue::identity() const {
   const void* const what = function != nullptr ? static_cast<const void*>(function)
                            : open != nullptr   ? static_cast<const void*>(open)
                                                : operation;
   std::string text = fmt::format("{}", what);
   if (function != nullptr) return text;
   for (const FunctionValue& used : functions) text += fmt::format("({})", used.identity());
+  return text;
+}
+
+std::string FunctionValue::text_of_used() const {
+  std::string text;
+  for (const Var var : captured) text += " with " + to_string(var.type());
+  for (const FunctionValue& used : functions) text += " uses " + used.identity();
   return text;
 }
 
@@ -307,19 +314,18 @@ BodyChecker::FunctionValue BodyChecker::closed_lambda(const FunctionValue& open,
                                       spelled(names[i])));
     return {};
   }
-  for (const Var var : open.captured) {
-    head.captured.push_back(var.type());
-    key += " with " + to_string(var.type());
-  }
-  for (const FunctionValue& used : open.functions) key += " uses " + used.identity();
+  for (const Var var : open.captured) head.captured.push_back(var.type());
+  key += open.text_of_used();
   if (result) key += " gives " + to_string(*result);
   FunctionValue value{.name = open.name, .text = open.text, .captured = open.captured};
   value.lambdas = open.lambdas;
   const auto made_before = closed_.find(key);
   if (made_before != closed_.end()) {
-    value.function = made_before->second;
+    value.function = made_before->second.function;
+    for (const FunctionHead* const asked : made_before->second.asked) functions_.need(*asked);
     return value;
   }
+  const std::size_t time = functions_.times_asked();
   std::vector<ir::ValueInfo> infos;
   for (std::size_t i = 0; i < head.value_count(); ++i) {
     infos.push_back({*head.value_type(i), fmt::format("{}{}", i < names.size() ? "x" : "captured", i + 1)});
@@ -330,7 +336,7 @@ BodyChecker::FunctionValue BodyChecker::closed_lambda(const FunctionValue& open,
         [&](FunctionBuilder& builder) { return lambda_results(open, head, result, builder); });
     for (const Type& type : generated_[made].results) head.results.emplace_back(type);
     value.function = functions_.add_lambda(std::move(head), made);
-    closed_[key] = value.function;
+    closed_[key] = {value.function, functions_.asked_since(time)};
     return value;
   } catch (const NoLambda&) {
     return {};

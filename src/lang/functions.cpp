@@ -149,7 +149,7 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
   }
   const auto known = instances_by_types_.find(key);
   if (known != instances_by_types_.end()) {
-    ++times_needed_[known->second];
+    if (known->second != nullptr) need(*known->second);
     return known->second;
   }
   FunctionHead head =
@@ -172,11 +172,23 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
   const FunctionHead* made = nullptr;
   if (is_right) {
     made = &instances_.emplace_back(std::move(head));
-    times_needed_[made] = 1;
+    need(*made);
     references_.emplace(made, declare_as(builder_.unused_name(name), *made));
   }
   instances_by_types_.emplace(std::move(key), made);
   return made;
+}
+
+void Functions::take_back(const FunctionHead& instance) {
+  const auto last = std::find(asked_.rbegin(), asked_.rend(), &instance);
+  if (last == asked_.rend()) return;
+  asked_.erase(std::next(last).base());
+  --times_needed_.at(&instance);
+}
+
+void Functions::take_back_since(std::size_t time) {
+  for (std::size_t i = time; i < asked_.size(); ++i) --times_needed_.at(asked_[i]);
+  asked_.resize(time);
 }
 
 const FunctionHead* Functions::add_lambda(FunctionHead head, FunctionRef made) {

@@ -38,11 +38,20 @@ class Functions {
                                Span used_at = {});
   /// Whether something asked for an instance and has not taken that back.
   bool is_needed(const FunctionHead& instance) const { return times_needed_.at(&instance) > 0; }
-  /// What stands in the body of the instance was made elsewhere: whoever asked for it does not need it.
-  void take_back(const FunctionHead& instance) {
-    const auto times = times_needed_.find(&instance);
-    if (times != times_needed_.end()) --times->second;
+  void need(const FunctionHead& instance) {
+    ++times_needed_[&instance];
+    asked_.push_back(&instance);
   }
+  /// What stands in the body of the instance was made elsewhere: whoever asked for it last does not need it.
+  void take_back(const FunctionHead& instance);
+  /// How often instances were asked for, without what was taken back.
+  std::size_t times_asked() const { return asked_.size(); }
+  /// The instances that were asked for from this time on.
+  std::vector<const FunctionHead*> asked_since(std::size_t time) const {
+    return {asked_.begin() + static_cast<std::ptrdiff_t>(time), asked_.end()};
+  }
+  /// Takes back all that was asked for from this time on.
+  void take_back_since(std::size_t time);
   /// A function that was made for a lambda.
   const FunctionHead* add_lambda(FunctionHead head, FunctionRef made);
   std::vector<ir::ValueInfo> params_of(const FunctionHead& head) const;
@@ -81,6 +90,7 @@ class Functions {
   std::deque<FunctionHead> instances_;  ///< uses of generic functions
   std::unordered_map<std::string, const FunctionHead*> instances_by_types_;
   std::unordered_map<const FunctionHead*, std::size_t> times_needed_;  ///< instances
+  std::vector<const FunctionHead*> asked_;  ///< instances, in the order in which they were asked for
   std::deque<FunctionHead> lambdas_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "lang/body_checker.h"
+#include "lang/together.h"
 
 namespace hiaton::lang {
 namespace {
@@ -29,23 +29,67 @@ std::vector<Type> state_types(const Loop& loop, std::span<const Var> initial) {
 
 }  // namespace
 
-Vars BodyChecker::loop(const Expr& expr) {
+Vars BodyChecker::loop(const Expr& expr, Wishes wishes) {
   const Loop& loop = syntax_->loops[expr.index];
-  std::vector<Pattern> patterns;
-  std::vector<Var> initial;
   std::vector<Wish> types;
   for (const Loop::State& state : loop.states) types.push_back(state.pattern.type);
   tell_states(loop, types);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (!types[i] && is_of_numbers(*syntax_, giver_of(loop.states[i].initial)))
+      return loop_from_numbers(expr, loop, types, wishes);
+  }
+  return loop_of(expr, loop, types);
+}
+
+/// Numbers with which variables begin are of the types that the place of the loop wants, else of those that
+/// are usual, else of those that the next values have: the first of these with which the loop is right.
+Vars BodyChecker::loop_from_numbers(const Expr& expr, const Loop& loop, const std::vector<Wish>& types,
+                                    Wishes wishes) {
+  std::vector<Wish> wished = types;
+  bool is_wished = false;
+  for (std::size_t i = 0; i < types.size() && wishes.size() == types.size(); ++i) {
+    if (wished[i] || !wishes[i]) continue;
+    wished[i] = without_symbols(*wishes[i]);
+    is_wished = true;
+  }
+  if (attempts_ == kMostAttempts) return loop_of(expr, loop, types);
+  Vars made = unknown();
+  const auto is_right_of = [&](const std::vector<Wish>& tried) {
+    return attempt([&] { made = loop_of(expr, loop, tried); }, true) && all_known(made);
+  };
+  if (is_wished && is_right_of(wished)) return made;
+  if (is_right_of(types)) return made;
+  std::vector<Wish> told = types;
+  tell_states(loop, told, true);
+  bool is_wanted = told != types;
+  for (std::size_t i = 0; i < told.size() && wishes.size() == told.size(); ++i)
+    is_wanted = is_wanted && (!told[i] || !wishes[i] || compatible(*told[i], *wishes[i]));
+  if (is_wanted && is_right_of(told)) return made;
+  if (attempts_ == 0) return loop_of(expr, loop, types);  // which reports what is wrong
+  report(expr.sign, "expected loop variables of other types");
+  return unknown();
+}
+
+Vars BodyChecker::loop_of(const Expr& expr, const Loop& loop, Wishes types) {
+  std::vector<Pattern> patterns;
+  std::vector<Var> initial;
+  const std::size_t findings = diagnostics_.count();
+  std::size_t open = 0;  // variables whose types nothing tells
   for (std::size_t i = 0; i < loop.states.size(); ++i) {
     const Loop::State& state = loop.states[i];
     patterns.push_back(state.pattern);
     const bool is_told = types[i] || require_type_of_state(state);
+    open += is_told ? 0 : 1;
     const Var first = is_told ? value(state.initial, types[i]) : Var();
     initial.push_back(require_pattern(state.initial, first, state.pattern));
   }
   require_distinct(patterns, "loop variable", symbols_, diagnostics_);
-  return loop.counts ? loop_with_counter(expr, loop, std::move(initial))
-                     : loop_on_condition(expr, loop, std::move(initial));
+  const std::size_t untold = diagnostics_.count();
+  const Vars last = loop.counts ? loop_with_counter(expr, loop, std::move(initial))
+                                : loop_on_condition(expr, loop, std::move(initial));
+  const bool may_be_why = open > 0 && untold - findings == open && diagnostics_.count() > untold;
+  if (may_be_why) diagnostics_.forget(findings, untold);
+  return last;
 }
 
 /// Where neither its first value nor the next ones tell it.

@@ -12,9 +12,6 @@ namespace hiaton::lang {
 
 namespace {
 
-/// Attempts inside each other in which the numbers of a tuple are asked for their types.
-constexpr int kMostForNumbers = 3;
-
 bool has_symbols(const Type& type) {
   return std::any_of(type.shape.begin(), type.shape.end(), [](const Dim& dim) { return dim.size < 0; });
 }
@@ -189,11 +186,13 @@ std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& exp
     const bool is_told = applied.param(0) || (wishes.size() == 1 && wishes[0]);
     const bool is_open = !is_told && (*syntax_)[giver_of(arguments[1])].flex != Flex::Rigid;
     const bool waits = !is_told && tells(arguments[1]) == Tells::Nothing;
-    const bool has_numbers =
-        !is_told && attempts_ < kMostForNumbers && has_parts_of_numbers(*syntax_, arguments[1]);
+    const bool has_numbers = !is_told && has_parts_of_numbers(*syntax_, arguments[1]);
     const bool asks_step = waits || has_numbers || (is_open && !keeps_type_of_elements(expr, read));
     const Wish by_step = asks_step ? told_by_step(expr, read, applied) : std::nullopt;
+    const std::size_t findings = diagnostics_.count();
     read.initial.push_back(value(arguments[1], by_step ? by_step : wish_of_initial(read, applied, wishes)));
+    const std::size_t untold = diagnostics_.count();
+    if (waits && !known(read.initial[0]) && report_in_step(expr, read)) diagnostics_.forget(findings, untold);
   }
   for (std::size_t i = at + 2; i < arguments.size(); ++i) {
     read.extras.push_back(value(arguments[i], applied.param(i - 1)));

@@ -120,7 +120,7 @@ Vars BodyChecker::as_many_values(ExprId id, Wishes wishes) {
     case Expr::Kind::Block:
       return block(expr, wishes);
     case Expr::Kind::Loop:
-      return loop(expr);
+      return loop(expr, wishes);
     case Expr::Kind::On:
       return placed(expr, wishes);
     default:

@@ -1,6 +1,8 @@
 // BodyChecker: types that several expressions tell together.
 #include "lang/together.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -10,9 +12,6 @@
 
 namespace hiaton::lang {
 namespace {
-
-/// Inside each other: each makes what is inside of it twice.
-constexpr int kMostAttempts = 6;
 
 bool binds(const Syntax& in, const ArmPattern& pattern, Symbol name) {
   if (pattern.whole == name || (pattern.kind == ArmPattern::Kind::Name && pattern.name == name)) return true;
@@ -74,8 +73,11 @@ bool has_parts_of_numbers(const Syntax& in, ExprId value) {
   const Expr& tuple = in[value];
   if (tuple.kind != Expr::Kind::Tuple) return false;
   const auto parts = std::span(in.lists).subspan(tuple.list.begin, tuple.list.count);
-  return std::ranges::any_of(
-      parts, [&](ExprId part) { return in[part].flex != Flex::Rigid || has_parts_of_numbers(in, part); });
+  return std::ranges::any_of(parts, [&](ExprId part) { return is_of_numbers(in, part); });
+}
+
+bool is_of_numbers(const Syntax& in, ExprId value) {
+  return in[value].flex != Flex::Rigid || has_parts_of_numbers(in, value);
 }
 
 bool BodyChecker::all_leave_types_open(std::span<const ExprId> ids) const {
@@ -95,7 +97,7 @@ std::vector<ExprId> BodyChecker::bodies_of(const Expr& match) const {
   return bodies;
 }
 
-bool BodyChecker::attempt(const std::function<void()>& make) {
+bool BodyChecker::attempt(const std::function<void()>& make, bool stays_if_right) {
   if (attempts_ == kMostAttempts) return false;
   ++attempts_;
   const std::size_t findings = diagnostics_.count();
@@ -104,18 +106,22 @@ bool BodyChecker::attempt(const std::function<void()>& make) {
   const std::size_t functions = local_functions_.size();
   const std::size_t generated = generated_.count();
   const std::size_t narrowed = narrowed_.size();
-  bool is_right = true;
+  const std::size_t asked = functions_.times_asked();
+  bool is_right = false;
   try {
-    f_->attempt(make);
-  } catch (const ProgramError&) {
-    is_right = false;
+    f_->attempt([&] {
+      make();
+      is_right = diagnostics_.count() == findings;
+      return is_right && stays_if_right;
+    });
+  } catch (const ProgramError&) {  // then it is not right
   }
   --attempts_;
   scope_.shrink(names);
   local_functions_.resize(functions);
   narrowed_.resize(narrowed);
-  if (!is_right || diagnostics_.count() > findings) generated_.let_go_of_unfinished(generated);
-  is_right = is_right && diagnostics_.count() == findings;
+  if (!is_right) generated_.let_go_of_unfinished(generated);
+  if (!is_right || !stays_if_right) functions_.take_back_since(asked);
   diagnostics_.forget_after(findings);
   return is_right;
 }
@@ -186,9 +192,40 @@ Wish BodyChecker::told_by_step(const Expr& expr, const OverList& over, const App
   return types.type_at(generic->param_types[0]);
 }
 
+/// What a step depends on: where it stands, the type of the elements, and the types of what stands in it.
+/// Empty where it depends on more.
+std::optional<std::string> BodyChecker::key_of_step(const Expr& expr, const Expr& lambda,
+                                                    const OverList& over) const {
+  const std::span<const ExprId> arguments = list(expr.list);
+  if (arguments.size() > 3 || collected_ != nullptr || uses_ != nullptr) return std::nullopt;
+  std::vector<ExprId> waiting{arguments[1]};
+  while (!waiting.empty()) {
+    const Expr& part = (*syntax_)[waiting.back()];
+    waiting.pop_back();
+    if (part.kind == Expr::Kind::Tuple) {
+      const std::span<const ExprId> parts = list(part.list);
+      waiting.insert(waiting.end(), parts.begin(), parts.end());
+    } else if (part.kind != Expr::Kind::Number) {
+      return std::nullopt;
+    }
+  }
+  return fmt::format("{} {}{}", expr.span.begin, to_string(over.element),
+                     open_function(lambda).text_of_used());
+}
+
+/// Where folds stand inside each other, the inner ones are asked in each attempt for the outer ones.
+Wish BodyChecker::told_by_step_of_lambda(const Expr& expr, const Expr& lambda, const OverList& over) {
+  const std::optional<std::string> key = key_of_step(expr, lambda, over);
+  const auto known = key ? told_.find(*key) : told_.end();
+  if (known != told_.end()) return known->second;
+  const Wish told = find_told_by_step(expr, lambda, over);
+  if (key && told) told_.emplace(*key, told);
+  return told;
+}
+
 /// In the body, the name of the first parameter stands for the first value as it is written, or else for all
 /// of it but numbers, which then have the type that is usual.
-Wish BodyChecker::told_by_step_of_lambda(const Expr& expr, const Expr& lambda, const OverList& over) {
+Wish BodyChecker::find_told_by_step(const Expr& expr, const Expr& lambda, const OverList& over) {
   const std::span<const ExprId> arguments = list(expr.list);
   const std::span<const Pattern> params = patterns(lambda.list);
   if (params.size() + 1 != arguments.size() || !params[0].name) return std::nullopt;
@@ -232,9 +269,27 @@ bool BodyChecker::keeps_type_of_elements(const Expr& expr, const OverList& over)
   return is_right && keeps;
 }
 
+/// Whether something is wrong in a step whose first value has no type: that may be why.
+bool BodyChecker::report_in_step(const Expr& expr, const OverList& over) {
+  const std::span<const ExprId> arguments = list(expr.list);
+  const Expr& lambda = (*syntax_)[giver_of(arguments[0])];
+  if (lambda.kind != Expr::Kind::Lambda || lambda.list.count + 1 != arguments.size()) return false;
+  const std::span<const Pattern> params = patterns(lambda.list);
+  const std::size_t findings = diagnostics_.count();
+  const std::size_t names = scope_.size();
+  const ir::BlockId block = f_->begin_block({over.element});
+  for (std::size_t i = 2; i < params.size(); ++i) bind(params[i], value(arguments[i + 1]));
+  bind(params[0], Var());
+  bind(params[1], f_->block_params(block)[0]);
+  values(lambda.a, {});
+  close(block, unknown());
+  scope_.shrink(names);
+  return diagnostics_.count() > findings;
+}
+
 /// In the body, the name of a loop variable whose first value has no type by itself stands for that value as
 /// it is written. A type that is found so may tell others.
-void BodyChecker::tell_states(const Loop& loop, std::vector<Wish>& types) {
+void BodyChecker::tell_states(const Loop& loop, std::vector<Wish>& types, bool with_numbers) {
   const std::size_t count = loop.states.size();
   const ExprId before = loop.counts ? loop.end : loop.states.back().initial;
   bool tells_more = true;
@@ -243,9 +298,12 @@ void BodyChecker::tell_states(const Loop& loop, std::vector<Wish>& types) {
     std::vector<bool> is_open;
     for (std::size_t i = 0; i < count; ++i) {
       const Loop::State& state = loop.states[i];
-      is_open.push_back(!types[i] && state.pattern.name && tells(state.initial) == Tells::Nothing);
-      if (is_open[i])
-        unfold(unfolded, before.index() + 1, loop.body.index(), *state.pattern.name, state.initial);
+      const bool may_be_told = tells(state.initial) == Tells::Nothing ||
+                               (with_numbers && is_of_numbers(*syntax_, giver_of(state.initial)));
+      is_open.push_back(!types[i] && state.pattern.name && may_be_told);
+      if (!is_open[i]) continue;
+      unfold(unfolded, before.index() + 1, loop.body.index(), *state.pattern.name, state.initial,
+             with_numbers);
     }
     tells_more = false;
     if (std::ranges::find(is_open, true) == is_open.end()) return;

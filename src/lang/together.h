@@ -21,8 +21,13 @@ struct BodyChecker::Collected {
   }
 };
 
+/// Attempts inside each other: each makes what is inside of it twice.
+inline constexpr int kMostAttempts = 6;
+
 /// Whether it is a tuple of which a part, or a part of a part, consists of numbers without a type of their
 /// own.
 bool has_parts_of_numbers(const Syntax& in, ExprId value);
+/// Whether it is such a tuple or consists of such numbers itself.
+bool is_of_numbers(const Syntax& in, ExprId value);
 
 }  // namespace hiaton::lang

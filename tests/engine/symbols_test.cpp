@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/all_ways.h"
+#include "engine/run_error.h"
 
 namespace hiaton {
 namespace {
@@ -86,6 +87,37 @@ TEST(Symbols, OfResultsHaveGradients) {
       "  sum(a * b)\n"
       "fn main(x: f64[n]) -> f64[n] = grad(g)(x, 1)\n";
   expect_in_all_ways(text, {vector("[3, 4]", 2)}, {vector("[48, 64]", 2)});
+}
+
+TEST(Symbols, OfSizesThatAreComputedDoNotWrapAround) {
+  const Program program = Program::from_text(
+      "test.hia",
+      "fn f(x: f64[n]) -> f64[n * 9223372036854775807 + 4] = x\nfn main(x: f64[n]) -> f64[_] = f(x)\n");
+  for (const RunOptions& way : all_ways()) {
+    const RunError error = error_of(program, {vector("[3, 4]", 2)}, way);
+    EXPECT_EQ(error.fault(), Fault::Overflow);
+    EXPECT_THAT(error.what(), HasSubstr("test.hia:1:57: error: integer overflow"));
+  }
+}
+
+TEST(Symbols, OfDataValuesMayBeOthersWhereTheseAreWanted) {
+  const std::string types =
+      "data Tree[T] = Leaf(x: T) | Node(left: Tree[T], right: Tree[T])\n"
+      "fn total(t: Tree[f64[_]]) -> f64 = match t Leaf(x) -> sum(x * x) Node(l, r) -> total(l) * total(r)\n"
+      "fn of_two(t: Tree[f64[2]]) -> Tree[f64[2]] = t\n"
+      "fn any(x: f64[_]) -> Tree[f64[_]] = Node(Leaf(x), Leaf(x))\n";
+  expect_in_all_ways(types +
+                         "fn f(x: f64[2]) -> f64 = (let t = Node(Leaf(x), of_two(Leaf(x))) in total(t))\n"
+                         "fn main(x: f64[2]) -> f64[2] = grad(f)(x)\n",
+                     {vector("[3, 4]", 2)}, {vector("[300, 400]", 2)});
+  expect_in_all_ways(types + "fn main(x: f64[_]) -> f64 = total(of_two(any(x)))\n", {vector("[3, 4]", 2)},
+                     {Value(625.0)});
+  expect_mismatch(types + "fn main(x: f64[2]) -> f64 = total(of_two(any(concat(x, x, axis=0))))\n",
+                  "expected 2 elements along dimension 0, found f64[4]");
+  expect_refused(types + "fn main(x: f64[3]) -> Tree[f64[2]] = of_two(Leaf(x))\n",
+                 "expected f64[2], found f64[3]");
+  expect_refused(types + "fn f(t: Tree[f64[3]]) -> Tree[f64[2]] = t\nfn main() -> i64 = 1\n",
+                 "expected Tree[f64[2]], found Tree[f64[3]]");
 }
 
 TEST(Symbols, ThatDifferBeforeTheRunAreRefused) {

@@ -434,14 +434,21 @@ TEST(Builder, WhatIsAttemptedLeavesNothing) {
       type = b.if_else(
                   twice > 3, [&] { return b.constant(0.5); }, [&] { return b.constant(1.5); })[0]
                  .type();
+      return false;
     });
     EXPECT_EQ(type, Type(DType::F64));
     EXPECT_THROW(b.attempt([&] {
       b.begin_block({});
       b.op("sin", {twice});
+      return true;
     }),
                  ProgramError);
-    return twice + 1;
+    Var more;
+    b.attempt([&] {
+      more = twice + 1;
+      return true;
+    });
+    return more;
   });
   const ir::Module module = program.finish();
   EXPECT_EQ(module.functions[0].blocks.size(), 1u);

@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         MessageCase{"ALoopOfSeveralVariables",
                     "fn f(n: i64) -> i64 = with i = 0, s = 0 while i < n do (i + 1, s + i)\n",
                     "expected 1 value, found 2 values; a loop gives the last values of all of its variables"},
-        MessageCase{"ASumThatBeginsAsAnInteger", "fn f(x: f64) -> f64 = with s = 0 for i in 0..3 do s + x\n",
+        MessageCase{"ASumThatBeginsAsAnInteger", "fn f(x: f64) -> f64 = (let s = 0 in s + x)\n",
                     "a cast such as f64(a) converts, and a name that begins as 0.0 is a float"},
         MessageCase{"ZerosOfTheUsualType", "fn f(x: f32[2]) -> f32[2] = (let z = zeros(2) in z + x)\n",
                     "and let z: f32[2] = zeros(2) says of which type z is"},

@@ -198,6 +198,40 @@ INSTANTIATE_TEST_SUITE_P(
             "  (b, n)\n"
             "fn h(xs: List[i64]) -> i64 =\n"
             "  let (s, i) = fold(fn((s, i), x) -> (s + [1, 2, 3][i + 1], i + 1), (0, -1), xs)\n  s + i\n"},
+        MessageCase{"NumbersThatLoopsBeginWith",
+                    "fn f(a: f32[2]) -> (f32[2], f32, i64) =\n"
+                    "  let (s, (t, n)) = with (s, (t, n)) = (zeros(2), (0, 0)) for i in 0..3 do (s + a, (t + "
+                    "a[0], n + 1))\n"
+                    "  let (p, q) = with p = 0, q = [0, 1] while p < 3 do (p + a[0], q * a)\n"
+                    "  (s + q, t + p, n / 2)\n"
+                    "fn g(n: i64) -> f32 = with s = 0 for i in 0..n do s + 1\n"
+                    "fn h(n: i64) -> List[i64] = with s = [0, 1] for i in 0..n do [i, ..s]\n"
+                    "fn k(n: i64) -> f64 = (let x = with x = 1 for i in 0..n do 0.5 in x)\n"},
+        MessageCase{"NumbersOfALoopThatNoTypeFits",
+                    "fn f(n: i64) -> i64 = with x = 1 for i in 0..n do i > 2\n",
+                    "the next value of 'x': expected i64, found bool"},
+        MessageCase{"NumbersOfFoldsInsideEachOther",
+                    "fn f(a: f32, xs: List[i64]) -> (f32, i64) =\n"
+                    "  let (q, n) = fold(fn((q, n), v) ->\n"
+                    "    let (r, i) = fold(fn((r, i), w) ->\n"
+                    "      let (s, j) = fold(fn((s, j), x) ->\n"
+                    "        let (t, k) = fold(fn((t, k), y) ->\n"
+                    "          let (u, l) = fold(fn((u, l), z) -> (u + a, l + 1), (0, 0), xs)\n"
+                    "          (t + u, k + l), (0, 0), xs)\n"
+                    "        (s + t, j + k), (0, 0), xs)\n"
+                    "      (r + s, i + j), (0, 0), xs)\n"
+                    "    (q + r, n + i), (0, 0), xs)\n"
+                    "  (q, n)\n"},
+        MessageCase{"AttemptsAskForNoFunctions",
+                    "fn half[T](x: T) -> T = x * 0.5\n"
+                    "fn f(xs: List[i64], t: f32[5]) -> f32 =\n"
+                    "  let s = fold(fn(s, x) -> if x > 3 then half(s) else s + t[x], 0, xs)\n  s\n"},
+        MessageCase{"WhatIsWrongInAStep",
+                    MAP "fn f(xs: List[i64]) -> i64 = count(fold(fn(m, x) -> put(m, x, nothing), Tip, xs))\n",
+                    "unknown name 'nothing'"},
+        MessageCase{"WhatIsWrongInALoop",
+                    MAP "fn f(n: i64) -> i64 = count(with m = Tip for i in 0..n do put(m, i, nothing))\n",
+                    "unknown name 'nothing'"},
         MessageCase{"BesideWhatNothingTells",
                     MAP "fn of[K, V](m: Map[K, V], entries: List[(K, V)]) -> Map[K, V] = m\n"
                         "fn g(n: i64) -> i64 = count(of(Tip, map(fn(i) -> (i, 0.5), [n, 2])))\n"},
@@ -216,6 +250,17 @@ INSTANTIATE_TEST_SUITE_P(
             OPTION "fn of[T](o: Option[T]) -> i64 = 1\nfn f() -> i64 = of(None)\n",
             "expected the type T of 'None', which nothing here tells; in brackets it is written None[...]"}),
     name_of_message);
+
+/// Where a step or a body is wrong, it is no second finding that it does not tell a type.
+TEST(InferenceBesideErrors, SaysOnceWhatIsWrongInAStep) {
+  for (const char* text :
+       {"fn f(xs: List[i64]) -> i64 = (let ys = fold(fn(ys, x) -> [x + \"a\", ..ys], [], xs) in 1)\n",
+        "fn f(n: i64) -> i64 = (let ys = with ys = [] for i in 0..n do [i + \"a\", ..ys] in 1)\n"}) {
+    const std::string found = error_of(text);
+    EXPECT_EQ(found.find("error: "), found.rfind("error: ")) << found;
+    EXPECT_NE(found.find("[+] expected numbers of one type, found i64 and str"), std::string::npos) << found;
+  }
+}
 
 TEST(InferenceBesideErrors, DoesNotMissWhatABrokenResultWouldTell) {
   const std::string found = error_of(OPTION "fn f(n: i64) -> Option[T] = None\n");
