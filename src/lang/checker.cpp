@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/components.h"
+#include "lang/bodies_for_calls.h"
 #include "lang/body_checker.h"
 #include "lang/function_types.h"
 #include "lang/heads.h"
@@ -13,20 +14,13 @@
 #include "lang/parser.h"
 #include "lang/reading_steps.h"
 #include "lang/type_inference.h"
+#include "lang/unused.h"
 
 namespace hiaton::lang {
 namespace {
 
 /// Thrown out of ModuleBuilder::define, which wants results.
 struct NoModule {};
-
-std::unordered_set<Symbol> generic_names(const std::vector<FunctionHead>& heads) {
-  std::unordered_set<Symbol> names;
-  for (const FunctionHead& head : heads) {
-    if (!head.type_params.empty()) names.insert(head.name);
-  }
-  return names;
-}
 
 /// What a run is given, and gives, can be written.
 void refuse_functions_of_main(const std::vector<FunctionHead>& heads, const Symbols& symbols,
@@ -127,19 +121,14 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   }
   Functions functions(*source, tokens, symbols, operations, heads, declarations, builder, diagnostics);
   Generated generated(builder);
-  Parser parser(*source, tokens, operations, generic_names(heads), declarations, diagnostics);
+  const auto make_parser = [&] {
+    return Parser(*source, tokens, operations, generic_names(heads), declarations, diagnostics);
+  };
+  Parser parser = make_parser();
   BodyChecker checker(*source, tokens, symbols, operations, functions, declarations, generated, diagnostics);
-  std::unordered_map<const FunctionHead*, BodyChecker::ReadBody> bodies;
-  std::optional<Parser> for_calls;
-  checker.read_bodies_by([&](const FunctionHead& head) -> const BodyChecker::ReadBody& {
-    const auto known = bodies.find(&head);
-    if (known != bodies.end()) return known->second;
-    if (!for_calls) {
-      for_calls.emplace(*source, tokens, operations, generic_names(heads), declarations, diagnostics);
-    }
-    const ExprId body = for_calls->read_body(head);
-    return bodies.emplace(&head, BodyChecker::ReadBody{for_calls->syntax(), body}).first->second;
-  });
+  BodiesForCalls bodies(make_parser);
+  checker.read_bodies_by(
+      [&](const FunctionHead& head) -> const BodyChecker::ReadBody& { return bodies.of(head); });
   const auto check_body = [&](const FunctionHead& head) {
     functions.enter(head);
     const Diagnostics::Part part(diagnostics);
@@ -183,10 +172,14 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   for (const FunctionHead& head : functions.instances()) {
     if (!checked.contains(&head) && diagnostics.empty()) define_uncalled(functions.reference(head), builder);
   }
+  std::unordered_set<std::size_t> unused;
   for (const FunctionHead& head : heads) {
-    if (head.readable && head.is_generic() && !head.on_demand && !used.contains(head.begin))
-      parser.read_body(with_any_types(head));
+    if (!head.readable || !head.is_generic() || head.on_demand || used.contains(head.begin)) continue;
+    const std::size_t findings = diagnostics.count();
+    parser.read_body(with_any_types(head));
+    if (diagnostics.count() == findings) unused.insert(head.begin);
   }
+  report_in_unused(source, tokens, symbols, operations, options, unused, diagnostics);
   refuse_functions_of_main(heads, symbols, declarations.function_types(), diagnostics);
   if (diagnostics.empty()) checker.define_calls();
   if (diagnostics.empty())

@@ -50,6 +50,14 @@ bool require_distinct(std::span<const Pattern> patterns, std::string_view what, 
   return false;
 }
 
+std::unordered_set<Symbol> generic_names(const std::vector<FunctionHead>& heads) {
+  std::unordered_set<Symbol> names;
+  for (const FunctionHead& head : heads) {
+    if (!head.type_params.empty()) names.insert(head.name);
+  }
+  return names;
+}
+
 Functions::Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
                      const Operations& operations, const std::vector<FunctionHead>& heads,
                      Declarations& declarations, ModuleBuilder& builder, Diagnostics& diagnostics)

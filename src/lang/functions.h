@@ -94,6 +94,9 @@ class Functions {
   std::deque<FunctionHead> lambdas_;
 };
 
+/// The names of those with type parameters.
+std::unordered_set<Symbol> generic_names(const std::vector<FunctionHead>& heads);
+
 /// Where a symbol stands among the dimensions of the parameters of a function.
 struct SymbolPlace {
   std::size_t param;
