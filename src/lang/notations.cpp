@@ -39,6 +39,7 @@ constexpr std::string_view kField = "a field has a name and a type: Leaf(value: 
 constexpr std::string_view kLambda = "a function without a name is written fn(x) -> x + 1";
 constexpr std::string_view kLogic = "logic is written 'and', 'or', 'not'";
 constexpr std::string_view kParameter = "a parameter has a type: n: i64";
+constexpr std::string_view kResult = "a function ends with the expression that is its result";
 constexpr std::string_view kType = "a type (";  // with those that there are
 
 /// The first one that fits counts.
@@ -96,6 +97,11 @@ constexpr Notation kNotations[] = {
     {.here = one(Let), .wanted = kType, .hint = kBody},
     {.here = two(Bar, Greater), .wanted = "", .hint = "a function stands before its argument: f(x)"},
     {.here = one(Bar), .wanted = "an expression", .hint = kLambda},
+    {.here = one(Assign),
+     .wanted = "the type of the result",
+     .hint = "a function says of which type its result is: fn f(n: i64) -> i64 = n + 1"},
+    {.here = one(Fn), .wanted = "the expression that the 'let'", .hint = kResult},
+    {.here = one(End), .wanted = "the expression that the 'let'", .hint = kResult},
     // Declarations
     {.here = one(Name),
      .wanted = "the variants of the data type",
@@ -107,6 +113,9 @@ constexpr Notation kNotations[] = {
     {.here = one(LeftParen),
      .wanted = "how it begins",
      .hint = "zeros and ones take no arguments: param w: f64[2] = zeros"},
+    {.here = one(RightBracket),
+     .wanted = "a dimension (",
+     .hint = "f64[_] is a tensor of any size, f64[_, _] a matrix"},
     {.here = one(LeftBracket),
      .wanted = kType,
      .hint = "a list of integers is List[i64], a tensor of three f64[3]"},
@@ -137,7 +146,7 @@ bool fits(const notations::Notation& notation, std::string_view what, Tok before
   for (const Tok kind : notation.here) {
     if (kind == notations::kAny) break;
     if (next->kind != kind) return false;
-    ++next;  // the End is none of them
+    ++next;  // the End is the last one of a row
   }
   return true;
 }

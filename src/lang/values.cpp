@@ -27,6 +27,9 @@ std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
   const auto is_text = [](Var operand) { return is_string(operand.type()); };
   if (op.name.value == "sum" && Declarations::is_list(operands[0].type()))
     return "; fold(add, 0, xs) is the sum of a list";
+  const bool wants_float = operands.size() == 1 && !operands[0].type().is_data() &&
+                           is_integer(operands[0].type().dtype) && takes_floats_alone(op);
+  if (wants_float) return "; f64(n) makes a float of an integer";
   const bool joins = op.symbol == "+" && operands.size() == 2;
   if (joins && is_text(operands[0]) != is_text(operands[1])) return "; str(x) is the text of a value";
   const auto lists =

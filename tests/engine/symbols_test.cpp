@@ -96,7 +96,7 @@ TEST(Symbols, OfSizesThatAreComputedDoNotWrapAround) {
   for (const RunOptions& way : all_ways()) {
     const RunError error = error_of(program, {vector("[3, 4]", 2)}, way);
     EXPECT_EQ(error.fault(), Fault::Overflow);
-    EXPECT_THAT(error.what(), HasSubstr("test.hia:1:57: error: integer overflow"));
+    EXPECT_THAT(error.what(), HasSubstr("test.hia:1:55: error: integer overflow"));
   }
 }
 

@@ -89,7 +89,7 @@ const Case kCases[] = {
      " 1 | fn f(n: i64, x: f64) -> f64 = n * x\n"
      "   |                                 ^"},
     {"WrongOperandType", "fn f(n: i64) -> i64 = sqrt(n)",
-     "test.hia:1:23: error: [sqrt] expected f32 or f64, found i64\n"
+     "test.hia:1:23: error: [sqrt] expected f32 or f64, found i64; f64(n) makes a float of an integer\n"
      " 1 | fn f(n: i64) -> i64 = sqrt(n)\n"
      "   |                       ^^^^^^^"},
     {"NotOfANumber", "fn f(n: i64) -> bool = not n",
@@ -296,7 +296,8 @@ const Case kCases[] = {
      " 2 |   (n)\n"
      "   |   ^"},
     {"LetWithoutBody", "fn f(n: i64) -> i64 =\n  let a = n\n\nfn g() -> i64 = 1",
-     "test.hia:4:1: error: expected the expression that the 'let' before is for, found 'fn'\n"
+     "test.hia:4:1: error: expected the expression that the 'let' before is for, found 'fn'; a function "
+     "ends with the expression that is its result\n"
      " 4 | fn g() -> i64 = 1\n"
      "   | ^^"},
     {"SymbolInAComputedDimension", "fn f(x: f32[2*d, e]) -> i64 = 1",

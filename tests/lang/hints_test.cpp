@@ -23,6 +23,12 @@ INSTANTIATE_TEST_SUITE_P(
                     "found 'n', which only the run knows; '_' stands for any size"},
         MessageCase{"AWordOfAnotherLanguage", "def f(n: i64) -> i64 = n\n",
                     "expected a declaration, found 'def'; a function begins with 'fn'"},
+        MessageCase{"AReturn", "fn f(n: i64) -> i64 =\n  return n + 1\n",
+                    "; the result of a function is its expression, without 'return'"},
+        MessageCase{"AFunctionWithoutAType", "fn f(n: i64) = n\n",
+                    "; a function says of which type its result is: fn f(n: i64) -> i64 = n + 1"},
+        MessageCase{"ATensorOfAnySize", "fn f(x: f64[]) -> f64 = sum(x)\n",
+                    "; f64[_] is a tensor of any size, f64[_, _] a matrix"},
         MessageCase{"AnImportWithoutQuotes", "import std/list\nfn f(n: i64) -> i64 = n\n",
                     "expected a declaration, found 'import'; the name of a file stands in quotes: import "
                     "\"std/list\""},

@@ -158,8 +158,8 @@ TEST_F(Modules, AProgramWithoutMainNamesItsOwnFunctions) {
     module.function_named("main");
     ADD_FAILURE() << "there is no such function";
   } catch (const ProgramError& error) {
-    EXPECT_TRUE(std::string(error.what()).ends_with(
-        "main.hia: expected a function 'main' to start at, found only: f, count_i64"))
+    EXPECT_TRUE(std::string(error.what())
+                    .ends_with("main.hia: expected a function 'main' to start at, found only: f, count_i64"))
         << error.what();
   }
 }

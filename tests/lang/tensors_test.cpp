@@ -193,7 +193,9 @@ const ErrorCase kTensorsErrors[] = {
     {"NumbersInTooManyBrackets", "fn f() -> i64 = sum([[[[[[[[[1]]]]]]]]])",
      "1:21: [stack] expected a result of at most 8 dimensions, found i64[1, 1, 1, 1, 1, 1, 1, 1, 1]"},
     {"ShapeOfAScalar", "fn f(x: f32[]) -> f32 = x",
-     "1:13: expected a dimension (the type of a scalar has no brackets), found ']'"},
+     "1:13: expected a dimension (the type of a scalar has no brackets), found ']'; f64[_] is a tensor of "
+     "any "
+     "size, f64[_, _] a matrix"},
     {"UnclosedShape", "fn f(x: f32[3) -> f32 = 1",
      "1:14: expected an operator, ',' or ']' in the shape of a type, found ')'"},
     {"SizeTwice", "size d = 1\nsize d = 2\nfn f() -> i64 = d",
