@@ -20,7 +20,7 @@ TEST(Lower, NeedsTheFunctionToStartAt) {
     lower(module);
     FAIL() << "expected an error";
   } catch (const ProgramError& error) {
-    EXPECT_STREQ(error.what(), "expected a function 'main' to start at, found only: f, g");
+    EXPECT_STREQ(error.what(), "t.hia: expected a function 'main' to start at, found only: f, g");
   }
   module.entry = *module.find("g");
   EXPECT_EQ(lower(module).functions()[0].name, "g");

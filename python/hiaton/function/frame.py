@@ -35,7 +35,7 @@ from hiaton.function.sums import Sums
 from hiaton.function.tensors import Tensors
 from hiaton.function.texts import Texts
 from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
-                                   Value, general, join, of_any_size, side_for)
+                                   Value, are_recast, general, join, side_for)
 
 _ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
 
@@ -191,7 +191,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         if value.type.backward != to.backward:
             value = self.turned(value)
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
-        if not same and to.fresh and of_any_size(value.type.element) == of_any_size(to.element):
+        if not same and to.fresh and are_recast(value.type.element, to.element):
             return self.recast(value, to.element)
         if not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element:
             self.refuse(f"expected lists of one type, found {value.type} and {to}; convert the elements")

@@ -38,10 +38,7 @@ class LentLists:
         if not isinstance(argument, ast.Name) or argument.id not in calls_change(node):
             return None
         name, value = argument.id, self.env.get(argument.id)
-        if value is None or not isinstance(value.type, Lst):
-            return None
-        if not value.type.fresh:
-            self.ask_to_lend(name, True)
+        if value is None or not isinstance(value.type, Lst) or not value.type.fresh:
             return None
         others = [part for part in [*node.args, *(keyword.value for keyword in node.keywords)] if part is not argument]
         if name in assigned(*others) or any(isinstance(part, ast.Name) and part.id == name for part in others):

@@ -7,7 +7,7 @@ import inspect
 
 from hiaton.function import prelude
 from hiaton.function.scopes import nodes_below
-from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, is_number, join, of_any_size
+from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, are_recast, is_number, join
 
 # Methods by name: what makes the other list, and how many arguments there are.
 _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
@@ -103,7 +103,7 @@ class Lists:
         same = self.converter.graph_types(element) == self.converter.graph_types(value.type.element)
         if same and isinstance(element, Objs):
             return Value(Lst(element, True, value.type.backward), value.ids)
-        if of_any_size(value.type.element) != of_any_size(item.type):
+        if not are_recast(value.type.element, item.type):
             self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}; convert the elements", node)
         return self.recast(value, element)
 

@@ -259,6 +259,11 @@ def of_any_size(type_):
     return type_
 
 
+def are_recast(some, others):
+    """Whether elements of the one type are made those of the other, wider one in a new list: tensors of other sizes, and empty lists."""
+    return of_any_size(some) == of_any_size(others) or isinstance(some, Lst) and isinstance(others, Lst) and some.element is NEVER
+
+
 def _join_one(a, b):
     """What holds values of both without telling them apart; None where nothing does."""
     if a is b or b is NEVER or a == b:
