@@ -17,6 +17,7 @@
 #include "output.h"
 #include "partition/partition.h"
 #include "place_option.h"
+#include "process.h"
 #include "process_options.h"
 #include "program_options.h"
 #include "program_run.h"

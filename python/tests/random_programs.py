@@ -1,52 +1,9 @@
 """Random programs of Python: recursion, dataclasses, optional fields, lists, loops that are left early, large integers,
 prints."""
 
-import contextlib
-import dataclasses
 import random
 
-
-@dataclasses.dataclass
-class Node:
-    value: int
-    weight: float = 0.5
-    left: "Node | None" = None
-    right: "Node | None" = None
-    tags: "list[int]" = dataclasses.field(default_factory=list)
-    note: "int | None" = None
-    mark: object = None
-
-
-@dataclasses.dataclass
-class Leaf:
-    value: int
-    weight: float = 1.5
-
-    def scaled(self, k):
-        return self.value * k
-
-    @property
-    def twice(self):
-        return self.value + self.value
-
-
-class Held:
-    def __init__(self, value):
-        self.value = value
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return False
-
-
-@contextlib.contextmanager
-def scaled(value, by=3):
-    made = Held(value * by)
-    yield made
-    if by == made.value:
-        raise ValueError(f"{value} ends as {by}")
+from random_program_objects import Node
 
 
 class Programs:
@@ -458,7 +415,7 @@ class Programs:
             scope["int"] = [*scope["int"], "g0"]
 
     def text(self):
-        self.lines = ["import functools\nimport itertools\nimport math\n\nfrom random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
+        self.lines = ["import functools\nimport itertools\nimport math\n\nfrom random_program_objects import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")
