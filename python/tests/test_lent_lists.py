@@ -424,6 +424,24 @@ def test_lists_to_which_others_refer_are_left_to_python(function):
             assert graph(full(depth)) == function(full(depth))
 
 
+def handed_on_by_elements(t):
+    out, seen, values = [], [], []
+
+    def go(x):
+        out.append(x)
+        if x > 0:
+            seen.append([go(x - 1) for _ in range(2)])
+        return len(out)
+    counts = [go(i) for i in range(3) if i != 1 or has(t, 1.5, values)]
+    pairs = [(push(values, i), j) for i in (1.0, 2.0) for j in (3, 4)]
+    return counts, pairs, out, seen, values
+
+
+def test_elements_of_comprehensions_hand_lists_on():
+    graph = hia.function(handed_on_by_elements, strict=True)
+    assert graph(full(2)) == handed_on_by_elements(full(2))
+
+
 class Labels(nn.Module):
     def __init__(self):
         self.W, self.C = nn.Linear(8, 4), nn.Linear(4, 3)

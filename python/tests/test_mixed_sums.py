@@ -91,9 +91,39 @@ def test_numbers_of_other_kinds():
     assert by(hia.f64(0.25), 1, 1).item() == pytest.approx(12 * 0.25**2 - ((4 * 0.25 * 1.5) - 2 * 0.25**2 * 2) / 1.5**2)
 
 
-def test_tensors_of_other_shapes_are_as_before():
+def test_tensors_of_other_shapes():
     def added(x, is_number):
         return (0.0 if is_number else x) + 1.0
 
-    graph = hia.function(added)
+    graph = hia.function(added, strict=True)
     assert graph(hia.ones(2), False).tolist() == [2.0, 2.0] and graph(hia.ones(2), True) == 1.0
+
+
+@dataclasses.dataclass
+class Many:
+    value: float
+    children: "list[Many]"
+
+
+def of_numbers(t):
+    return t.value + 0.5 * sum(of_numbers(child) for child in t.children)
+
+
+def of_vectors(t):
+    return hia.tanh(hia.ones(3) * t.value + 0.5 * sum([of_vectors(child) for child in t.children]))
+
+
+def by_turns(t):
+    total = 0
+    for child in t.children:
+        total = total + by_turns(child)
+    return hia.tanh(hia.ones(3) * t.value + total)
+
+
+@pytest.mark.parametrize("function", [of_numbers, of_vectors, by_turns])
+def test_the_sum_of_no_children_is_a_number(function):
+    tree = Many(1.0, [Many(2.0, []), Many(-0.5, [Many(0.25, []), Many(0.5, [])])])
+    graph = hia.function(function, strict=True)
+    for t in (tree, tree.children[0], tree):
+        assert np.asarray(graph(t)) == pytest.approx(np.asarray(function(t)), rel=1e-6)
+    assert "0 calls in plain Python" in graph.report()

@@ -105,6 +105,7 @@ class Converter(Instances, Reasons):
         self.called_from = {}       # by key of an instance: the first call
         self.endings = {}           # by key of an instance that gives no value: why
         self.in_order = set()       # comprehensions whose elements set something, by identity of their trees
+        self.handing_on = set()     # the same of those whose elements hand on lists that they change
         self.writing = set()        # branches with a side that sets a place
         self.read_anywhere = set()  # fields that are read of objects of which only the class is known
         self.read_of_roots = set()  # fields that are read of arguments

@@ -12,9 +12,12 @@ class Folds:
         if node.keywords or not 1 <= len(node.args) <= most:
             self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted; "
                         "give it one list, and the arguments that the page of hia.function names", node)
+        items = node.args[0]
         if getattr(node.func, "id", "") not in ("any", "all"):
-            mark_run(node.args[0])
-        return self.as_list(node.args[0])
+            mark_run(items)
+        elif self.is_lazy(items):  # they stop at the first that decides
+            return self.computed_ahead(items, lambda: self.as_list(items))
+        return self.as_list(items)
 
     def call_sum(self, node):
         items = self._one(node, 2)

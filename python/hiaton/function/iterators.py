@@ -4,7 +4,8 @@ import ast
 import itertools
 import operator
 
-from hiaton.function.types import Const, Value
+from hiaton.function.scopes import changed
+from hiaton.function.types import Const, Lst, Value
 
 _COMBINED = {  # by function: the one of the prelude, and how many lists this takes
     itertools.pairwise: ("neighbors", 1), itertools.product: ("pairs", 2), itertools.chain.from_iterable: ("flattened", 1)}
@@ -26,12 +27,31 @@ class Iterators:
         callee = self.eval(node.func)
         return callee.type.value if isinstance(callee.type, Const) and gives_iterator(callee.type.value) else None
 
+    def is_lazy(self, node):
+        """Whether an expression gives items each of which is computed when somebody asks for it."""
+        if isinstance(node, ast.GeneratorExp) or self.iterator_maker(node) is not None:
+            return True
+        callee = self.eval(node.func).type if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        return isinstance(callee, Const) and any(callee.value is one for one in (map, filter, zip, enumerate, reversed))
+
+    def computed_ahead(self, node, compute):
+        """What `compute` gives: all items of such an expression, which are computed before anybody asks for them. So this may set and
+        change nothing that is seen in between, or where nobody asks for all."""
+        changing = changed(node, *([node.hiaton_list] if hasattr(node, "hiaton_list") else []))
+        names = [*self.state_names(), *(name for name in changing if isinstance(getattr(self.env.get(name), "type", None), Lst))]
+        before = {name: self.env.get(name) for name in names}
+        made = compute()
+        if any(self.env.get(name) is not held for name, held in before.items()):
+            self.refuse(f"'{ast.unparse(node)}' sets or changes something whenever it is asked for an item; make a list of it first, or "
+                        "write a loop", node)
+        return made
+
     def list_of_iterator(self, target, node):
         """What a call of it gives, as a list."""
         named = {keyword.arg: keyword.value for keyword in node.keywords}
         made = None
         if not any(isinstance(argument, ast.Starred) for argument in node.args):
-            made = self._made_by(target, node.args, named)
+            made = self.computed_ahead(node, lambda: self._made_by(target, node.args, named))
         if made is None:
             self.refuse(f"this call of itertools.{target.__name__} cannot be converted; write a comprehension", node)
         return self.as_new(made)

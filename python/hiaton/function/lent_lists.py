@@ -16,7 +16,7 @@ import ast
 import dataclasses
 
 from hiaton.function.reasons import is_of_package
-from hiaton.function.scopes import assigned, body_of, calls_change, lent_names, list_that_it_gives, names_changed_outside, nodes_below, note_changes, note_lent
+from hiaton.function.scopes import assigned, body_of, calls_change, changed, lent_names, list_that_it_gives, names_changed_outside, nodes_below, note_changes, note_lent
 from hiaton.function.source import is_generator, tree_of
 from hiaton.function.types import NONE, Lst, Tup, Value
 
@@ -119,7 +119,7 @@ class LentLists:
         if value.type.own and value.type.scope is self.where:
             return True
         named = self.node.func if isinstance(self.node, ast.Call) else None
-        found = self.where.functions.get(named.id) if isinstance(named, ast.Name) and named.id not in self.env else None
+        found = self.where.functions.get(named.id) if isinstance(named, ast.Name) else None
         return found is not None and found[0] is value.type.node
 
     def is_lent_to(self, scope, tree, name):
@@ -127,11 +127,30 @@ class LentLists:
         return isinstance(self.env[name].type, Lst) and name in names_changed_outside(scope, tree)
 
     def _may_change(self, names):
-        """Elements of a comprehension that change a list come one after the other."""
-        if self.element_of is not None and any(name is not None for name in names):
-            self.converter.in_order.add(id(self.element_of))
+        """Elements of a comprehension that change lists hand these on from one to the next, or are computed by a loop where it goes
+        over several things."""
+        node, converter = self.element_of, self.converter
+        if node is None or id(node) in converter.handing_on or all(name is None for name in names):
+            return
+        (converter.handing_on if len(node.generators) == 1 else converter.in_order).add(id(node))
+        converter.changed = True
+        self.fail()
+
+    def lists_of_elements(self, node):
+        """The names of lists that the elements of a comprehension hand on."""
+        if id(node) not in self.converter.handing_on:
+            return []
+        names = sorted(changed(node.elt, *node.generators[0].ifs))
+        return [name for name in names if isinstance(getattr(self.env.get(name), "type", None), Lst)]
+
+    def parts_of_elements(self, made, lists):
+        """A list of elements, and the lists that these have handed on."""
+        if not lists:
+            return [made]
+        if not isinstance(made.type, Tup) or len(made.type.items) != 1 + len(lists):
             self.converter.changed = True
             self.fail()
+        return self.items(made)
 
     def _ask_for_list_of_name(self, value, grows):
         """A list that others may refer to is an argument where one is to be lent: the next round lends that of a name."""

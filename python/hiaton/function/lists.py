@@ -125,6 +125,10 @@ class Lists:
         are_alike = left.type.element == right.type.element is not NEVER
         return self.as_new(self.call_prelude("joined_alike" if are_alike else "joined", [left, right]))
 
+    def items_to_add(self, node):
+        """What a list is extended by: items that are computed one by one are added one by one."""
+        return self.computed_ahead(node, lambda: self.as_list(node)) if self.is_lazy(node) else self.as_list(node)
+
     def popped(self, node):
         """name.pop() or name.pop(0), of a list that nobody else refers to; None where it is something else."""
         is_pop = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
@@ -172,7 +176,7 @@ class Lists:
             self.append(name, node)
             return True
         if method == "extend" and len(node.args) == 1:
-            self.extend(name, self.as_list(node.args[0]), node)
+            self.extend(name, self.items_to_add(node.args[0]), node)
             return True
         if method == "pop":
             return self.popped(node) is not None

@@ -7,7 +7,7 @@ from hiaton.function.dicts import is_fresh, may_hold
 from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run, names_start
 from hiaton.function.known_items import MOST_UNROLLED
 from hiaton.function.liveness import names_needed, names_outside
-from hiaton.function.scopes import assigned, changed, iterated_names, read_names
+from hiaton.function.scopes import assigned, calls_change, changed, iterated_names, read_names
 from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
 from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Objs, Tens, Tup, Value, is_number
@@ -205,7 +205,7 @@ class Loops:
                 start = self.start_of(node)
                 return CountedItems(part), [Value(INT, (self.as_kind(self.operand(start), int),)), *state]
             if target in (map, filter):
-                value = self.as_list(node)
+                value = self.computed_ahead(node, lambda: self.as_list(node))
                 return ListItems(), [Value(Lst(value.type.element), value.ids)]
             if target is builtins.reversed and len(node.args) == 1:
                 value = self.as_list(node.args[0])
@@ -272,6 +272,7 @@ class Loops:
                 self.refuse(f"this call of '{function.__name__}' cannot be converted; write a comprehension", node)
             items = node.args[1]
             found = ast.Call(node.args[0], [item], [])
+            found.hiaton_changes = calls_change(node)
             if function is map:
                 made = found
             else:
@@ -309,6 +310,7 @@ class Loops:
         where = self.where
         base = (self.base_key(), id(node))
         targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        lists = self.lists_of_elements(node)
 
         def start(frame, level, rest):
             generator = node.generators[level]
@@ -335,7 +337,7 @@ class Loops:
                 inner.env = dict(zip(known, given))
                 return turn(inner, level, items, rest_list)
             given = [*values, rest] if rest is not None else values
-            key = ("comprehension", base, level, tuple(known))
+            key = ("comprehension", base, level, tuple(known), len(lists))
             instance = frame.converter.instance(key, f"{where.function.__name__}_list", [v.type for v in given], build,
                                                 parameters=known)
             return frame.call_instance(instance, given)
@@ -351,17 +353,18 @@ class Loops:
                 before = dict(frame.env)
                 for number, value in enumerate(following):
                     frame.env[f"{hidden}.{number}"] = value
-                behind = again(frame, level, items, rest)
-                frame.env = before
+                behind = None if lists else again(frame, level, items, rest)
+                frame.env = frame.env if lists else before
                 frame.assign(generator.target, item)
-                return kept(frame, level, generator.ifs, behind)
+                return kept(frame, level, generator.ifs, lambda: again(frame, level, items, rest) if lists else behind)
 
             def empty():
-                return rest if rest is not None else frame.default(Lst(NEVER, True))
+                made = rest if rest is not None else frame.default(Lst(NEVER, True))
+                return frame.tuple_of([made, *(frame.env[name] for name in lists)]) if lists else made
             has = items.has(frame, state)
             if isinstance(has, bool):
                 return more() if has else empty()
-            return frame.branch(has, [], more, [], empty, ("turn", id(node), level))
+            return frame.branch(has, [], more, [], empty, ("turn", id(node), level, len(lists)))
 
         def kept(frame, level, conditions, behind):
             if conditions:
@@ -369,25 +372,32 @@ class Loops:
                 condition = frame.assumed_side(conditions[0], condition, True)
                 if isinstance(condition, bool):
                     frame.learn(true if condition else false)
-                    return kept(frame, level, conditions[1:], behind) if condition else behind
+                    return kept(frame, level, conditions[1:], behind) if condition else behind()
                 return frame.branch(condition, true, lambda: kept(frame, level, conditions[1:], behind), false,
-                                    lambda: behind, ("kept", id(conditions[0])))
+                                    behind, ("kept", id(conditions[0]), len(lists)))
             if level + 1 < len(node.generators):
-                return start(frame, level + 1, behind)
+                return start(frame, level + 1, behind())
             value = frame.held(frame.eval(node.elt))
             frame.refuse_readers(targets, value)
             if isinstance(value.type, Lst):
                 value = frame.forward(value)
                 value = Value(Lst(value.type.element), value.ids)
-            return frame.cons(value, behind)
+            if not lists:
+                return frame.cons(value, behind())
+            others, *held = frame.parts_of_elements(behind(), lists)
+            return frame.tuple_of([frame.cons(value, others), *held])
 
         before, self.env = self.env, dict(self.env)
         try:
-            return start(self, 0, None)
+            made = start(self, 0, None)
         finally:
             # What it goes over may have set something.
             self.keep_changes(before, targets)
             self.env = before
+        made, *held = self.parts_of_elements(made, lists)
+        for name, value in zip(lists, held):
+            self.bind(name, value)
+        return made
 
     def _in_order(self, node):
         """A comprehension whose elements set something: a loop, one element after the other."""

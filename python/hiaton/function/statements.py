@@ -284,7 +284,7 @@ class Statements:
         if isinstance(value.type, Lst):
             if not isinstance(node.op, ast.Add):
                 self.refuse("this change of a list cannot be converted; build a new one", node)
-            self.extend(node.target.id, self.as_list(node.value), node)
+            self.extend(node.target.id, self.items_to_add(node.value), node)
             return
         self.bind(node.target.id, self.binary(type(node.op).__name__, value, self.eval(node.value)))
 

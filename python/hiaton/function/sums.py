@@ -7,8 +7,9 @@
 The first turn would be a function of the graph of its own, for a number, and what is in it would run in other batches than in the
 turns behind it. A number beside a tensor is converted to its element type in any case: so it is converted before the loop.
 
-What a function gives may also be a number on one path and a tensor on another, as the loss of a leaf, 0.0, and that of an inner node. A sum
-of such values is a branch: that of numbers is a number, and every other one is a tensor.
+What a function gives may also be a number on one path and a tensor on another, as the loss of a leaf, 0.0, and that of an inner node, or
+an int on one path and a float on another, as the sum of no children and that of some. A sum of such values is a branch: that of numbers is
+a number, and every other one is a tensor.
 """
 
 import ast
@@ -48,10 +49,10 @@ def _is_number(type_):
 
 
 def is_number_or_tensor(type_):
-    """Whether it is a union of numbers and tensors of one float."""
-    kinds = set(map(type, sides_of(type_)))
-    return kinds == {Scalar, Tens} and all(
-        side.kind in (int, float) if isinstance(side, Scalar) else side.dtype in ("f32", "f64") and not side.dims for side in type_.sides)
+    """Whether it is a union of numbers, and of tensors of floats."""
+    sides = sides_of(type_)
+    return len(sides) > 1 and any(isinstance(side, Scalar) for side in sides) and all(
+        side.kind in (int, float) if isinstance(side, Scalar) else isinstance(side, Tens) and side.dtype in ("f32", "f64") for side in sides)
 
 
 class Sums:
