@@ -8,6 +8,7 @@ fields hold is not known at first: conversion is done again, with what it found,
 import collections
 import contextlib
 import functools
+import threading
 import types as python_types
 import typing
 
@@ -26,6 +27,7 @@ from hiaton.function.types import (FLOAT, NEVER, Const, Dct, Func, Lst, NeverTyp
                                    Value, floats_in, general, join)
 
 MOST_ROUNDS = 60
+_one_at_a_time = threading.RLock()
 
 
 @functools.cache
@@ -124,6 +126,10 @@ class Converter(Instances, Reasons):
     # The rounds.
 
     def convert(self):
+        with _one_at_a_time:  # conversions note what they find out in the trees of functions, which several may share
+            return self._convert()
+
+    def _convert(self):
         if not isinstance(self.function, python_types.FunctionType):
             raise ConversionError(f"expected a function that is written in Python, found {type(self.function).__name__}; let Python "
                                   "run it")

@@ -16,7 +16,8 @@ import ast
 import dataclasses
 
 from hiaton.function.reasons import is_of_package
-from hiaton.function.scopes import assigned, body_of, calls_change, changed, lent_names, list_that_it_gives, names_changed_outside, nodes_below, note_changes, note_lent
+from hiaton.function.scopes import (assigned, body_of, calls_change, changed, lent_names, list_that_it_gives, names_changed_outside,
+                                    nodes_below, note_changes, note_lent)
 from hiaton.function.source import is_generator, tree_of
 from hiaton.function.types import NONE, Lst, Tup, Value
 

@@ -90,9 +90,9 @@ _KEPT_NOTES = ("hiaton_changes", "hiaton_lent", "hiaton_is_tried", "hiaton_is_ru
 def note_changes(root, call, names):
     """A call changes the lists of these names, and so does what was made of it. What was found out below `root`, the tree of the function
     of Python, is found out anew; the old trees are kept, since conversions under way know them by their identity."""
-    place = place_of(call)
-    noted = [call, *(node for node in ast.walk(root) if isinstance(node, ast.Call) and place_of(node) == place)]
-    for node in noted:
+    place = _place_of(call)
+    same = [] if place is None else [node for node in ast.walk(root) if isinstance(node, ast.Call) and _place_of(node) == place]
+    for node in [call, *same]:
         node.hiaton_changes = calls_change(node) | names
     dropped = getattr(root, "hiaton_dropped", [])
     for node in ast.walk(root):
@@ -102,8 +102,8 @@ def note_changes(root, call, names):
     _notes[0] += 1
 
 
-def place_of(node):
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+def _place_of(node):
+    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) if hasattr(node, "end_lineno") else None
 
 
 def _find_assigned(root):
