@@ -88,9 +88,12 @@ class Planner {
     std::vector<bool> late(f_.params.size());
     std::vector<bool> late_results(f_.results.size());
     add_late(late, follow.from(late, std::vector<bool>(f_.results.size(), true), true));
-    do {
+    for (bool more = true; more;) {
       plan_.on_late = follow.from(late, late_results, false);
-    } while (add_late(late, plan_.on_late) | add_late_results(late_results, plan_.on_late));
+      const bool has_params = add_late(late, plan_.on_late);
+      const bool has_results = add_late_results(late_results, plan_.on_late);
+      more = has_params || has_results;
+    }
     for (std::size_t i = 0; i < late.size(); ++i) (late[i] ? plan_.late : plan_.early).push_back(i);
     for (std::size_t i = 0; i < late_results.size(); ++i)
       (late_results[i] ? plan_.late_results : plan_.early_results).push_back(i);
