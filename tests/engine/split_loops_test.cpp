@@ -163,6 +163,26 @@ TEST_P(SplitLoop, RunsTheWorkOfAllIterationsInBatches) {
   EXPECT_EQ(stats.frames_live_at_end, 0u);
 }
 
+TEST(SplitLoops, RunTheCellsOfATreeThatHandsOnAListInBatches) {
+  const std::string text = kTreeCells +
+                           "fn encode_all(t: Tree, all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
+                           "  match t\n"
+                           "    Leaf(word) -> (E[word], Cons(E[word], all))\n"
+                           "    Node(left, right) ->\n"
+                           "      let (a, before) = encode_all(left, all)\n"
+                           "      let (b, both) = encode_all(right, before)\n"
+                           "      let h = tanh(concat(a, b, axis=0) @ W)\n"
+                           "      (h, Cons(h, both))\n"
+                           "fn main(n: i64) -> List[f64[d]] =\n"
+                           "  let (_, all) = encode_all(tree(n, 1), [])\n"
+                           "  all\n";
+  const Program program = Program::from_text("test.hia", text);
+  const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
+  RunStats stats;
+  program.run({int64_t{8}}, {.count_regions = true, .stats = &stats, .parameters = learned});
+  EXPECT_GE(mean_batch(stats), 255 / 8.0);
+}
+
 TEST(SplitLoops, FailAsTheyDidBefore) {
   const std::string text = kTreeCells +
                            "fn total(sum: f64, ts: List[Tree]) -> f64 =\n"
