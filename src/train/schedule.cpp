@@ -18,8 +18,10 @@ double factor_at(const Schedule& schedule, uint64_t step, uint64_t steps_per_epo
       return 1 - progress;
     case ScheduleKind::Cosine:
       return (1 + std::cos(std::numbers::pi * progress)) / 2;
-    case ScheduleKind::Step:
-      return std::pow(schedule.decay, static_cast<double>(step / steps_per_epoch / every));
+    case ScheduleKind::Step: {
+      const auto falls = step / steps_per_epoch / every;
+      return std::pow(schedule.decay, static_cast<double>(falls));
+    }
     case ScheduleKind::Exponential: {
       const double epochs_done = static_cast<double>(step) / static_cast<double>(steps_per_epoch);
       return std::pow(schedule.decay, epochs_done / static_cast<double>(every));
