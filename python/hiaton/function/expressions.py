@@ -190,7 +190,7 @@ class Expressions:
         """Of a set that is written out only the elements count, where something is looked up in it."""
         if isinstance(node, ast.Set) and isinstance(operator, (ast.In, ast.NotIn)):
             return self.tuple_of([self.eval(item) for item in node.elts])
-        if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(getattr(self.env.get(getattr(node, "id", None)), "type", None), Lst):
+        if isinstance(operator, (ast.Is, ast.IsNot)) and self.is_list(getattr(node, "id", None)):
             return self.env[node.id]
         return self.peek(node)
 

@@ -5,7 +5,7 @@ import itertools
 import operator
 
 from hiaton.function.scopes import changed
-from hiaton.function.types import Const, Lst, Value
+from hiaton.function.types import Const, Value
 
 _COMBINED = {  # by function: the one of the prelude, and how many lists this takes
     itertools.pairwise: ("neighbors", 1), itertools.product: ("pairs", 2), itertools.chain.from_iterable: ("flattened", 1)}
@@ -38,7 +38,7 @@ class Iterators:
         """What `compute` gives: all items of such an expression, which are computed before anybody asks for them. So this may set and
         change nothing that is seen in between, or where nobody asks for all."""
         changing = changed(node, *([node.hiaton_list] if hasattr(node, "hiaton_list") else []))
-        names = [*self.state_names(), *(name for name in changing if isinstance(getattr(self.env.get(name), "type", None), Lst))]
+        names = [*self.state_names(), *(name for name in changing if self.is_list(name))]
         before = {name: self.env.get(name) for name in names}
         made = compute()
         if any(self.env.get(name) is not held for name, held in before.items()):

@@ -32,6 +32,10 @@ class Lent(Value):
 class LentLists:
     side_lists = ()  # names of lists that the sides of the expression that is being read may change
 
+    def is_list(self, name):
+        """Whether the name stands for a list here."""
+        return isinstance(getattr(self.env.get(name), "type", None), Lst)
+
     # The caller.
 
     def lend(self, node, argument):
@@ -39,7 +43,7 @@ class LentLists:
         if not isinstance(argument, ast.Name) or argument.id not in calls_change(node):
             return None
         name, value = argument.id, self.env.get(argument.id)
-        if value is None or not isinstance(value.type, Lst) or not value.type.fresh:
+        if not self.is_list(name) or not value.type.fresh:
             return None
         others = [part for part in [*node.args, *(keyword.value for keyword in node.keywords)] if part is not argument]
         if name in assigned(*others) or any(isinstance(part, ast.Name) and part.id == name for part in others):
@@ -84,7 +88,7 @@ class LentLists:
                 self.refuse(f"'{foreign[0]}' is changed by '{value.type}', which is called by another function here; give that function the "
                             "list as an argument")
             return []
-        names = [name for name in names if isinstance(getattr(self.env.get(name), "type", None), Lst)]
+        names = [name for name in names if self.is_list(name)]
         for name in names:
             if name not in lent_names(tree):
                 self._note_lent(tree, name, False)
@@ -142,7 +146,7 @@ class LentLists:
         if id(node) not in self.converter.handing_on:
             return []
         names = sorted(changed(node.elt, *node.generators[0].ifs))
-        return [name for name in names if isinstance(getattr(self.env.get(name), "type", None), Lst)]
+        return [name for name in names if self.is_list(name)]
 
     def parts_of_elements(self, made, lists):
         """A list of elements, and the lists that these have handed on."""
@@ -186,7 +190,7 @@ class LentLists:
 
     def refuse_another_list(self, name):
         """A name is set: not that of a list that the function was lent."""
-        if name in lent_names(self.where.tree) and isinstance(getattr(self.env.get(name), "type", None), Lst):
+        if name in lent_names(self.where.tree) and self.is_list(name):
             self.refuse(f"'{name}' is a list of who calls this function, which is changed, and gets another value; call the other list "
                         "something else")
 
@@ -216,7 +220,7 @@ class LentLists:
     def changing_on_sides(self, names, run):
         """What `run` gives, a branch whose sides may change the lists of these names."""
         before = self.side_lists
-        held = [name for name in sorted(names) if isinstance(getattr(self.env.get(name), "type", None), Lst)]
+        held = [name for name in sorted(names) if self.is_list(name)]
         self.side_lists = (*before, *(name for name in held if name not in before))
         try:
             return run()
