@@ -70,7 +70,7 @@ class Calls:
                         "elsewhere, let Python run this function",
                         node)
         args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target) or target is pieces.split,
-                                      target in _builtin_functions())
+                                      target in _builtin_functions(), target)
         return self._called(node, lambda: self.call(callee, args, named))
 
     def _called(self, node, call):
@@ -84,22 +84,27 @@ class Calls:
         self.share_what_was_not_taken(node, before)
         return made
 
-    def _arguments(self, node, has_fixed_lists=False, only_looks=False):
+    def _arguments(self, node, has_fixed_lists=False, only_looks=False, function=None):
         """`has_fixed_lists`: lists are written as they stand there, [a, b], and have a fixed length. `only_looks`: what is called
-        does not keep them."""
-        def one(argument):
+        does not keep them. `function`: that is called, where it is known."""
+        def one(argument, place=None):
+            is_array = self.is_array_for(argument, function, place)
             lent = self.lend(node, argument)
             if lent is not None:
                 return lent
+            if is_array:
+                return self.shared_array(argument.id)
             if has_fixed_lists and isinstance(argument, ast.List):
                 return self.tuple_of([one(item) for item in argument.elts])
             if has_fixed_lists and isinstance(argument, ast.ListComp):
                 return self.comprehension(argument)
+            if function is builtins.len:
+                return self.looked_at(argument)
             return self.peek(argument) if only_looks else self.eval(argument)
         args = []
         for argument in node.args:
-            args += self.eval_many([argument]) if isinstance(argument, ast.Starred) else [one(argument)]
-        return args, {k.arg: one(k.value) for k in node.keywords}
+            args += self.eval_many([argument]) if isinstance(argument, ast.Starred) else [one(argument, len(args))]
+        return args, {k.arg: one(k.value, k.arg) for k in node.keywords}
 
     def _call_attribute(self, node):
         """Methods; None where what is called is no method of a value of the graph."""
@@ -386,7 +391,7 @@ class Calls:
         if isinstance(value.type, (Tup, Dct)):
             return Value(Const(len(value.type.items)))
         if isinstance(value.type, Lst):
-            return self.call_prelude("count", [self.mirrored(value)])
+            return self.length_of_array(value) if value.type.array else self.call_prelude("count", [self.mirrored(value)])
         if isinstance(value.type, Tens) and value.type.dims:
             return Value(INT, (self.op("size", value.ids[0], attributes=(0,)),))
         if isinstance(value.type, Objs):

@@ -306,7 +306,8 @@ class Conversions:
     def _converter(self, values, types, how):
         made = Converter(self._function, types, self._fields, _parameter_names(values), args=values, state_types=self._state_types,
                          followed=dict(self._followed), profile=self._profile, **how)
-        made.keeps_places = self._settings["workers"] == 1 and "entry" not in how
+        made.lays_out = "entry" not in how
+        made.keeps_places = made.lays_out and self._settings["workers"] == 1
         return made
 
     def _assumed(self, number, value, type_):

@@ -18,6 +18,7 @@ from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.instances import GROWS, Instances, parameters_of
 from hiaton.function.names import capital_name, plain_name
+from hiaton.function.number_arrays import dtype_of_array
 from hiaton.function.reasons import Reasons
 from hiaton.function.scopes import lent_names, number_of_notes
 from hiaton.function.source import Text, is_coroutine, is_generator, place, tree_of
@@ -92,6 +93,7 @@ class Converter(Instances, Reasons):
         self.spans = {}             # by syntax tree: where it stands in the text
         self.has_tensors = False    # whether the graph computes with some
         self.keeps_places = False   # whether loops keep the places in lists that they have found
+        self.lays_out = False       # whether lists of numbers that are looked up lie in tensors
         self.apart = apart          # loops that are taken apart, by identity of their trees; None: all that can be
         self.whole = {}             # by identity of the trees of others: the names of the functions that they are
         self.profile = profile      # of calls before; None: nothing is assumed of branches and loops
@@ -246,7 +248,7 @@ class Converter(Instances, Reasons):
 
     def note_tensors(self):
         """The graph computes with tensors: loops that were built without knowing this are built again."""
-        self.changed = self.changed or self.keeps_places and not self.has_tensors
+        self.changed = self.changed or self.lays_out and not self.has_tensors
         self.has_tensors = True
 
     def is_first_look(self, key, message):
@@ -375,6 +377,8 @@ class Converter(Instances, Reasons):
             return [kind for _, held in type_.captured for kind in self.graph_types(held)]
         if isinstance(type_, Union):
             return [_SCALARS[int], *(kind for side in type_.sides for kind in self.graph_types(side))]
+        if type_.array:
+            return [graph_type(dtype_of_array(type_), (-1,))]
         return [self.list_type(type_.element)]
 
     def list_type(self, element):

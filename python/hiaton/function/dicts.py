@@ -1,6 +1,7 @@
 """Dicts whose keys are known before the run: a value for each key."""
 
 import ast
+import dataclasses
 import enum
 
 from hiaton.function.known_items import MOST_KEYS
@@ -199,6 +200,8 @@ class Dicts:
         """A list or a dict that something else refers to from now on."""
         if not is_fresh(value.type):
             return value
+        if isinstance(value.type, Lst) and value.type.array:
+            return Value(dataclasses.replace(value.type, fresh=False), value.ids)
         value = self.forward(value)
         type_ = value.type
         if isinstance(type_, Tup):

@@ -41,7 +41,7 @@ class Expressions:
         if name in self.env:
             # Another name for a list: what is appended to it later would be seen through both.
             self.env[name] = self.shared(self.env[name])
-            return self.env[name]
+            return self.without_array(self.env[name])
         where = self.where
         if name.endswith(BUILTIN):
             return Value(Const(getattr(builtins, name[:-1])))
@@ -272,7 +272,7 @@ class Expressions:
             return self._bool_condition(node, node.values)
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
             return self._chain(node), [], []
-        value = self.peek(node)
+        value = self.looked_at(node)
         before, self.node = self.node, node
         try:
             return self.truth(value), *self.learned_from(node)
@@ -342,6 +342,8 @@ class Expressions:
         if isinstance(type_, Lst):
             if type_.element is NEVER:  # it is empty, as every list of nothing
                 return False
+            if type_.array:
+                return self.op("ne", self.length_of_array(value).ids[0], self.constant(0, "i64"))
             return self.op("ne", self.graph.variant(value.ids[0]), self.constant(0, "i64"))
         if isinstance(type_, (Tup, Dct)):
             return bool(type_.items)

@@ -23,6 +23,7 @@ from hiaton.function.lookups import Lookups
 from hiaton.function.loops import Loops
 from hiaton.function.managers import Managers
 from hiaton.function.mathematics import Mathematics
+from hiaton.function.number_arrays import NumberArrays
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.patterns import Patterns
@@ -46,7 +47,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
-            LentLists, Folds, Lookups, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
+            LentLists, Folds, Lookups, NumberArrays, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
@@ -188,6 +189,9 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
     def _list_as(self, value, to):
         if value.type.element is NEVER:
             return self.default(to)
+        if to.array:
+            return Value(to, (value if value.type.array else self.as_array(value)).ids)
+        value = self.without_array(value)
         if value.type.backward != to.backward:
             value = self.turned(value)
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)

@@ -45,16 +45,19 @@ class Lists:
             return None
         if self.range_bounds(call.args[0]) is not None:
             return None
-        value = self.chosen(self.peek(call.args[0]))
+        value = self.chosen(self.looked_at(call.args[0]))
         if not isinstance(value.type, Lst):
             return self.compare(operator, self.builtin_len(value), Value(Const(number.value)))
         is_filled = self.truth(value)
         return self.truth_value(self.negated(is_filled) if _OF_EMPTINESS[operator, number.value] else is_filled)
 
     def _own(self, name, value, node, may_be_sink=False):
+        """The list that a name stands for, as one of cells, if nobody else refers to it."""
         if not value.type.fresh:
             self.ask_to_lend(name, may_be_sink)
             self.refuse(f"'{name}' is a list that others may refer to; build a new one and give it back", node)
+        self.env[name] = self.without_array(value)
+        return self.env[name]
 
     def assign_parts(self, targets, value):
         """The elements of a list, of which there must be as many as targets; a star takes the rest."""
@@ -112,7 +115,7 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst):
             return None
-        self._own(name, value, node, True)
+        value = self._own(name, value, node, True)
         if isinstance(items.type, Tup):
             items = self.list_of(self.items(items), None)
         if not isinstance(items.type, Lst):
@@ -138,7 +141,7 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst):
             return None
-        self._own(name, value, node)
+        value = self._own(name, value, node)
         place = self.eval(node.args[0]).type if node.args else Const(-1)
         if not is_number(place) or place.value not in (0, -1):
             self.refuse("list.pop can only be converted for the first and the last element; delete others by 'del'", node)
@@ -182,7 +185,7 @@ class Lists:
             return self.popped(node) is not None
         if method not in (*_CHANGES, "clear", "sort"):
             return False
-        self._own(name, value, node)
+        value = self._own(name, value, node)
         if method == "sort":
             named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
             key, is_reverse = named.pop("key", Value(NONE)), named.pop("reverse", Value(Const(False)))
@@ -249,11 +252,15 @@ class Lists:
 
     def set_element(self, target, value, element):
         """name[index] = element."""
-        self._own(target.value.id, value, target)
+        is_alike = join(value.type.element, element.type) == value.type.element
+        if value.type.array and value.type.fresh and is_alike:
+            changed = self.with_element(value, self._index_of(target), self.coerce(element, value.type.element))
+            self.bind(target.value.id, changed)
+            return
+        value = self._own(target.value.id, value, target)
         if value.type.element is NEVER:
             self.fail("an index into an empty list")
         element = self.shared(element)
-        is_alike = join(value.type.element, element.type) == value.type.element
         element = self.coerce(element, value.type.element) if is_alike else element
         change = "replaced" if is_alike else "replaced_by_other"
         made = self.call_prelude(change, [self.forward(value), self._index_of(target), element])
@@ -264,7 +271,7 @@ class Lists:
         value = self.env.get(getattr(target.value, "id", None))
         if value is None or not isinstance(value.type, Lst):
             self.refuse("a change of an object cannot be converted; make a new one", target)
-        self._own(target.value.id, value, target)
+        value = self._own(target.value.id, value, target)
         if value.type.element is NEVER:
             self.fail("an index into an empty list")
         made = self.call_prelude("shortened", [self.forward(value), self._index_of(target)])

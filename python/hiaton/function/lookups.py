@@ -47,7 +47,7 @@ def _growing_in(loop):
 
 
 def _may_be_looked_up(type_):
-    return isinstance(type_, Lst) and type_.element is not NEVER and _is_plain(type_.element)
+    return isinstance(type_, Lst) and not type_.array and type_.element is not NEVER and _is_plain(type_.element)
 
 
 def _is_plain(type_):

@@ -139,6 +139,7 @@ class Loops:
         loop = Loop(node, items, self.where, self.loop, after, names, results)
         if items:
             loop.set_state(self, [self.held(v) for v in state])
+        self.begin_arrays(node)
         self.begin_lookups(loop)
         if after is not None:
             return loop.again(self)

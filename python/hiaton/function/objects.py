@@ -174,11 +174,15 @@ class Objects:
     def _looked_at(self, node):
         """What a subscript is of. To find an element, a list that grows is not turned."""
         held = self.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        if held is not None and isinstance(held.type, Lst) and held.type.backward and not isinstance(node.slice, ast.Slice):
+        if isinstance(node.slice, ast.Slice):
+            return self.chosen(self.peek(node.value), lambda side: side != NONE)
+        if held is not None and isinstance(held.type, Lst) and held.type.backward:
             return held
-        return self.chosen(self.peek(node.value), lambda side: side != NONE)
+        return self.chosen(self.looked_at(node.value), lambda side: side != NONE)
 
     def _element(self, node, value, index):
+        if value.type.array:
+            return self.element_of_array(value, index)
         found = self.looked_up(node, index) if isinstance(node.value, ast.Name) else None
         if found is not None:
             return found
@@ -360,6 +364,7 @@ class Objects:
         return self.op("eq", self.graph.variant(value.ids[0]), self.constant(NIL, "i64"))
 
     def forward(self, value):
+        value = self.without_array(value)
         return self.turned(value) if isinstance(value.type, Lst) and value.type.backward else value
 
     @staticmethod
