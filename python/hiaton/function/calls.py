@@ -62,7 +62,7 @@ class Calls:
             if special is not None and callee.type.value in _iterating() and not has_stars:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
-        length = self.length_of_range(node) if target is builtins.len else None
+        length = (self.length_of_range(node) or self.length_in_table(node)) if target is builtins.len else None
         if length is not None:
             return length
         if target is builtins.print:
@@ -93,7 +93,7 @@ class Calls:
             if lent is not None:
                 return lent
             if is_array:
-                return self.shared_array(argument.id)
+                return self.array_of(argument.id)
             if has_fixed_lists and isinstance(argument, ast.List):
                 return self.tuple_of([one(item) for item in argument.elts])
             if has_fixed_lists and isinstance(argument, ast.ListComp):

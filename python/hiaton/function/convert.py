@@ -18,7 +18,7 @@ from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.instances import GROWS, Instances, parameters_of
 from hiaton.function.names import capital_name, plain_name
-from hiaton.function.number_arrays import dtype_of_array
+from hiaton.function.number_arrays import dtypes_of_array
 from hiaton.function.reasons import Reasons
 from hiaton.function.scopes import lent_names, number_of_notes
 from hiaton.function.source import Text, is_coroutine, is_generator, place, tree_of
@@ -378,7 +378,7 @@ class Converter(Instances, Reasons):
         if isinstance(type_, Union):
             return [_SCALARS[int], *(kind for side in type_.sides for kind in self.graph_types(side))]
         if type_.array:
-            return [graph_type(dtype_of_array(type_), (-1,))]
+            return [graph_type(dtype, (-1,)) for dtype in dtypes_of_array(type_)]
         return [self.list_type(type_.element)]
 
     def list_type(self, element):

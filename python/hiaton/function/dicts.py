@@ -182,6 +182,8 @@ class Dicts:
         if isinstance(getattr(held, "type", None), Tens):
             self.refuse("a tensor never changes; make another one, as by hia.where(mask, value, x)", target)
         if isinstance(target.value, ast.Subscript):
+            if self.set_in_table(target, value):
+                return
             self.refuse("an element of a list inside of another list cannot be set; set the whole inner list, rows[i] = [...], or keep one list "
                         "of all elements", target)
         if held is None or not isinstance(held.type, Dct):

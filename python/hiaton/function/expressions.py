@@ -8,9 +8,11 @@ import types as python_types
 from hiaton import _core
 
 from hiaton.function.dicts import is_fresh
+from hiaton.function.number_arrays import is_array_of
 from hiaton.function.rewrite import BUILTIN, PatternItem
 from hiaton.function.scopes import changed
 from hiaton.function.state import Root
+from hiaton.function.tables import own_rows
 from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
                                    Tup, Union, Value, as_number, is_number)
 
@@ -40,8 +42,8 @@ class Expressions:
     def name_value(self, name):
         if name in self.env:
             # Another name for a list: what is appended to it later would be seen through both.
-            self.env[name] = self.shared(self.env[name])
-            return self.without_array(self.env[name])
+            self.env[name] = self.without_array_of(name) if self.is_array(name) else self.shared(self.env[name])
+            return self.env[name]
         where = self.where
         if name.endswith(BUILTIN):
             return Value(Const(getattr(builtins, name[:-1])))
@@ -119,7 +121,7 @@ class Expressions:
         if name in self.where.set_outside:
             self.set_variable(name, value)
             return
-        for key in [k for k in self.env if isinstance(k, tuple) and k[0] == name]:
+        for key in [k for k in self.env if isinstance(k, tuple) and k[0] == name or is_array_of(k, name)]:
             del self.env[key]
         self.env[name] = self.recapture(name, value)
 
@@ -149,7 +151,7 @@ class Expressions:
         if any(isinstance(item, ast.Starred) for item in node.elts):
             return self._list_with_stars(node)
         values = [self.eval(item) for item in node.elts]
-        return self.list_of(values, ("list", id(node)))
+        return own_rows(self.list_of(values, ("list", id(node))), node.elts)
 
     def _list_with_stars(self, node):
         """Joins lists."""

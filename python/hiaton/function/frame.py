@@ -33,6 +33,7 @@ from hiaton.function.speculation import Speculation
 from hiaton.function.state import State
 from hiaton.function.statements import Statements
 from hiaton.function.sums import Sums
+from hiaton.function.tables import Tables
 from hiaton.function.tensors import Tensors
 from hiaton.function.texts import Texts
 from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
@@ -47,7 +48,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
-            LentLists, Folds, Lookups, NumberArrays, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
+            LentLists, Folds, Lookups, NumberArrays, Tables, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

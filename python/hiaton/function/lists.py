@@ -6,6 +6,7 @@ import contextlib
 import inspect
 
 from hiaton.function import prelude
+from hiaton.function.liveness import names_read_behind
 from hiaton.function.scopes import nodes_below
 from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, are_recast, is_number, join
 
@@ -51,13 +52,27 @@ class Lists:
         is_filled = self.truth(value)
         return self.truth_value(self.negated(is_filled) if _OF_EMPTINESS[operator, number.value] else is_filled)
 
-    def _own(self, name, value, node, may_be_sink=False):
+    def own(self, name, value, node, may_be_sink=False):
         """The list that a name stands for, as one of cells, if nobody else refers to it."""
         if not value.type.fresh:
             self.ask_to_lend(name, may_be_sink)
             self.refuse(f"'{name}' is a list that others may refer to; build a new one and give it back", node)
         self.env[name] = self.without_array(value)
         return self.env[name]
+
+    def moved(self, node):
+        """What an assignment gives of which the value is a name, or a tuple of names, that stand for lists and that nobody reads behind it: the
+        lists stay ones that nobody else refers to. None where it is something else."""
+        sources = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        names = [source.id for source in sources if isinstance(source, ast.Name)]
+        if len(names) < len(sources) or len(set(names)) < len(names) or len(node.targets) > 1 or not any(map(self.is_list, names)):
+            return None
+        targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else [node.targets[0]]
+        read_behind = names_read_behind(self.where.tree, node)
+        if read_behind is None or len(targets) != len(sources) or not all(isinstance(target, ast.Name) for target in targets):
+            return None
+        values = [self.env[name] if self.is_list(name) and name not in read_behind else self.name_value(name) for name in names]
+        return self.tuple_of(values) if isinstance(node.value, ast.Tuple) else values[0]
 
     def assign_parts(self, targets, value):
         """The elements of a list, of which there must be as many as targets; a star takes the rest."""
@@ -84,7 +99,7 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst) or len(node.args) != 1:
             return None
-        self._own(name, value, node, True)
+        self.own(name, value, node, True)
         item = self.held(self.eval(node.args[0]))
         value = self.env[name]  # the item may be taken out of the same list
         if isinstance(item.type, Lst):
@@ -115,7 +130,7 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst):
             return None
-        value = self._own(name, value, node, True)
+        value = self.own(name, value, node, True)
         if isinstance(items.type, Tup):
             items = self.list_of(self.items(items), None)
         if not isinstance(items.type, Lst):
@@ -141,7 +156,7 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst):
             return None
-        value = self._own(name, value, node)
+        value = self.own(name, value, node)
         place = self.eval(node.args[0]).type if node.args else Const(-1)
         if not is_number(place) or place.value not in (0, -1):
             self.refuse("list.pop can only be converted for the first and the last element; delete others by 'del'", node)
@@ -185,7 +200,7 @@ class Lists:
             return self.popped(node) is not None
         if method not in (*_CHANGES, "clear", "sort"):
             return False
-        value = self._own(name, value, node)
+        value = self.own(name, value, node)
         if method == "sort":
             named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
             key, is_reverse = named.pop("key", Value(NONE)), named.pop("reverse", Value(Const(False)))
@@ -257,7 +272,7 @@ class Lists:
             changed = self.with_element(value, self._index_of(target), self.coerce(element, value.type.element))
             self.bind(target.value.id, changed)
             return
-        value = self._own(target.value.id, value, target)
+        value = self.own(target.value.id, value, target)
         if value.type.element is NEVER:
             self.fail("an index into an empty list")
         element = self.shared(element)
@@ -271,7 +286,7 @@ class Lists:
         value = self.env.get(getattr(target.value, "id", None))
         if value is None or not isinstance(value.type, Lst):
             self.refuse("a change of an object cannot be converted; make a new one", target)
-        value = self._own(target.value.id, value, target)
+        value = self.own(target.value.id, value, target)
         if value.type.element is NEVER:
             self.fail("an index into an empty list")
         made = self.call_prelude("shortened", [self.forward(value), self._index_of(target)])

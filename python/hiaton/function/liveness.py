@@ -18,6 +18,12 @@ def names_outside(tree, node):
     return node.hiaton_outside | lent_names(tree).keys()
 
 
+def names_read_behind(tree, node):
+    """The names that may be read behind an assignment, but for those that it gives values; None where it stands nowhere in the tree."""
+    names_outside(tree, node)
+    return getattr(node, "hiaton_read_behind", None)
+
+
 def names_needed(tree, node):
     """The names that a turn of a loop may read before it gives them values."""
     if not hasattr(node, "hiaton_needed"):
@@ -55,6 +61,8 @@ class _Liveness:
     def before_Assign(self, node, live, leaving):
         given = set().union(*map(_names_given, node.targets))
         others = [target for target in node.targets if not _names_given(target)]
+        if self.is_noting:
+            node.hiaton_read_behind = live - given | self.anywhere
         return live - given | read_names([node.value, *others])
 
     def before_Return(self, node, live, leaving):

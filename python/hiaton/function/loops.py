@@ -10,6 +10,7 @@ from hiaton.function.liveness import names_needed, names_outside
 from hiaton.function.scopes import assigned, calls_change, changed, iterated_names, read_names
 from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
+from hiaton.function.tables import own_rows
 from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Objs, Tens, Tup, Value, is_number
 
 
@@ -139,7 +140,7 @@ class Loops:
         loop = Loop(node, items, self.where, self.loop, after, names, results)
         if items:
             loop.set_state(self, [self.held(v) for v in state])
-        self.begin_arrays(node)
+        self.begin_arrays(node, loop.hidden)
         self.begin_lookups(loop)
         if after is not None:
             return loop.again(self)
@@ -294,7 +295,7 @@ class Loops:
         return self.tuple_of([self.tensor_value(self.op("gather", value.ids[0], number)) for number in numbers])
 
     def eval_ListComp(self, node):
-        return self.kept(self.comprehension(node))
+        return own_rows(self.kept(self.comprehension(node)), [node.elt])
 
     def eval_GeneratorExp(self, node):
         self.refuse("a generator that is kept cannot be converted; make a list", node)
@@ -321,6 +322,7 @@ class Loops:
             items, state = frame.items_of(generator.iter)
             for number, value in enumerate(state):
                 frame.env[f".{id(generator)}.{number}"] = frame.held(value)
+            frame.begin_arrays(node, f".{id(generator)}")
             return again(frame, level, items, rest)
 
         def again(frame, level, items, rest):

@@ -3,104 +3,102 @@ and is changed in place.
 
     dist[v] = dist[u] + 1          dist = set_at(dist, at(dist, u) + 1, v)
 
-Only names stand for such lists: whoever reads the name for something else than an element or the length gets a list of cells. They are laid out
-where a loop begins, and where a function that calls itself is called with a list that it looks up. Which functions look up their parameters
-is found out from round to round, and noted in the syntax trees.
+Only names stand for arrays: whoever reads the name for something else than an element or the length gets a list of cells. Lists are laid out
+where a loop begins, and where a function that calls itself is called with one that it looks up. Which functions look their parameters up, and
+do nothing else with them, is found out from round to round, and noted in the syntax trees.
 """
 
 import ast
 import dataclasses
 import types as python_types
 
-from hiaton.function.scopes import body_of, calls_change, found_below, nodes_below
-from hiaton.function.types import BOOL, FLOAT, INT, Lst, Value, is_number
+from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, taken_apart
+from hiaton.function.tables import is_table
+from hiaton.function.types import BOOL, FLOAT, INT, Lst, Tens, Value, is_number
 
 _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool"}
 
 
-def dtype_of_array(type_):
-    """The type of the elements in the tensor."""
-    return _DTYPES[type_.element]
+def dtypes_of_array(type_):
+    """The types of the elements in the tensors that a list lies in: its numbers, and of a list of lists where each begins, and the end."""
+    return [_DTYPES[type_.element.element], "i64"] if is_table(type_) else [_DTYPES[type_.element]]
 
 
-def _is_computed(index):
-    """Whether an index is another one from turn to turn."""
-    return not isinstance(index, (ast.Slice, ast.Constant)) and not (isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant))
+def _may_lie_in_array(type_):
+    return isinstance(type_, Lst) and (type_.element in _DTYPES or is_table(type_) and type_.element in map(Lst, _DTYPES))
 
 
-def _nodes_of(root):
-    """All nodes below a loop or in a function."""
-    return nodes_below(body_of(root) if isinstance(root, (ast.FunctionDef, ast.Lambda)) else [root])
-
-
-def _find_looked_up(root):
-    for node in _nodes_of(root):
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and _is_computed(node.slice):
-            yield node.value.id
-
-
-def _find_resized(root):
-    for node in _nodes_of(root):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and (
-                isinstance(node.ctx, ast.Del) or isinstance(node.ctx, ast.Store) and isinstance(node.slice, ast.Slice)):
-            yield node.value.id
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            yield node.func.value.id
-
-
-def _looked_up(node):
-    """The names of lists that it looks up at computed places, itself or by functions that it calls, as far as conversions have found out."""
-    return found_below(node, "hiaton_looked_up", _find_looked_up) | getattr(node, "hiaton_array_names", frozenset())
-
-
-def _resized(node):
-    """The names that get other values, or lists of another length."""
-    return found_below(node, "hiaton_resized", _find_resized)
-
-
-def _calls_itself(tree):
-    name = getattr(tree, "name", None)
-    return found_below(tree, "hiaton_calls_itself", lambda tree: {
-        name for node in _nodes_of(tree) if isinstance(node, ast.Call) and name in (
-            getattr(node.func, "id", None), getattr(node.func, "attr", None))})
+def is_array_of(key, name):
+    """Whether the key of a value in a frame is that of the array of a list of this name."""
+    return isinstance(key, str) and key.endswith(f".array.{name}")
 
 
 class NumberArrays:
-    def begin_arrays(self, node):
-        """Lays out the lists that a loop looks up."""
-        for name in sorted(_looked_up(node) - _resized(node)):
-            self._lay_out(name)
+    def begin_arrays(self, node, hidden):
+        """Lays out the lists that a loop looks up. `hidden`: what its own names begin with."""
+        for name in sorted(looked_up(node) - resized(node)):
+            if not self._is_taken_apart(name, node, name):
+                self.lay_out(name, hidden)
+
+    def _is_taken_apart(self, name, node, inside):
+        """Whether a name stands for a list of lists of which a loop or a function, where it is called `inside`, takes or sets whole ones."""
+        return is_table(getattr(self.env.get(name), "type", None)) and inside in taken_apart(node)
 
     def lays_out(self):
         """Not where tensors are computed: what each turn looks up would wait for the turn before."""
         return self.converter.lays_out and not self.converter.has_tensors
 
-    def _may_be_array(self, value):
-        return value is not None and isinstance(value.type, Lst) and value.type.element in _DTYPES and self.lays_out()
+    def is_array(self, name):
+        return name in self.env and isinstance(self.env[name].type, Lst) and self.env[name].type.array
 
-    def _lay_out(self, name):
+    def array_of(self, name):
+        """The array of a list that a name stands for, to read it; None: it is none of numbers, or does not lie in an array."""
+        if self.is_array(name):
+            value = self.env[name]
+            return Value(dataclasses.replace(value.type, fresh=False), value.ids)
+        if not self._may_be_array(self.env.get(name)):
+            return None
+        return next((value for key, value in self.env.items() if is_array_of(key, name)), None)
+
+    def may_be_table(self, value):
+        return self._may_be_array(value) and is_table(value.type)
+
+    def _may_be_array(self, value):
+        return value is not None and _may_lie_in_array(value.type) and self.lays_out()
+
+    def lay_out(self, name, hidden):
+        """A list to which others refer stays one of cells beside its array, since it is that very list for them."""
         value = self.env.get(name)
-        if self._may_be_array(value) and not value.type.array:
-            self.env[name] = self.as_array(value)
+        if not self._may_be_array(value) or self.is_array(name):
+            return
+        array = self.array_of(name)
+        array = self.as_array(value) if array is None else array
+        is_own = value.type.fresh and (value.type.owned or not is_table(value.type))
+        self.env[name if is_own else f"{hidden}.array.{name}"] = array
+
+    def without_array_of(self, name):
+        """The list that a name stands for as one of cells, to which others refer from now on."""
+        value = self.env[name]
+        made = self.shared(self.without_array(value))
+        if self.loop is not None:
+            self.env[f"{self.loop.hidden}.array.{name}"] = Value(dataclasses.replace(value.type, fresh=False), value.ids)
+        return made
 
     # Arguments.
 
     def is_array_for(self, argument, function, place):
-        """Whether an argument of a call is a name that stands for an array, and what is called looks its elements up. `place`: the number or
-        the name of the parameter."""
+        """Whether an argument of a call is a name that stands for an array, and what is called looks its elements up and does nothing else
+        with it. `place`: the number or the name of the parameter."""
         if not isinstance(argument, ast.Name) or not self._may_be_array(self.env.get(argument.id)):
             return False
         tree, parameter = self._parameter_of(function, place)
-        if parameter is None or parameter not in _looked_up(tree) or parameter in _resized(tree):
+        if parameter is None or parameter not in looked_up(tree) or parameter in resized(tree) | read_as_lists(tree) \
+                or self._is_taken_apart(argument.id, tree, parameter):
             return False
         self._note_lookups(argument.id)
-        if _calls_itself(tree):
-            self._lay_out(argument.id)
-        return self.env[argument.id].type.array
+        if calls_itself(tree):
+            self.lay_out(argument.id, ".called" if self.loop is None else self.loop.hidden)
+        return self.array_of(argument.id) is not None
 
     def _parameter_of(self, function, place):
         """The tree of a function of Python, and the name of a parameter; None: it is not known."""
@@ -118,47 +116,50 @@ class NumberArrays:
             around.append(loop.node)
             loop = loop.outer
         for node in [*around, *([self.where.tree] if name in self.where.parameters else [])]:
-            if name not in _looked_up(node):
-                node.hiaton_array_names = getattr(node, "hiaton_array_names", frozenset()) | {name}
-                self.converter.changed = True
-
-    def shared_array(self, name):
-        """The array that a name stands for, to which something else refers from now on."""
-        value = self.env[name]
-        self.env[name] = Value(dataclasses.replace(value.type, fresh=False), value.ids)
-        return self.env[name]
+            self.converter.changed |= note_looked_up(node, name)
 
     # Elements.
 
     def looked_at(self, node):
         """The value of an expression of which only the length or an element is asked."""
-        held = self.env.get(node.id) if isinstance(node, ast.Name) else None
-        return held if held is not None and isinstance(held.type, Lst) and held.type.array else self.peek(node)
+        array = self.array_of(node.id) if isinstance(node, ast.Name) else None
+        if array is not None and is_table(array.type):
+            return self.table_taken_apart(node.id)
+        return self.peek(node) if array is None else array
 
     def length_of_array(self, value):
         return Value(INT, (self.op("size", value.ids[0], attributes=(0,)),))
 
     def element_of_array(self, value, index):
-        return Value(value.type.element, (self.op("gather", value.ids[0], self._place_in_array(value, index)),))
+        return self.element_at(value, self._place_in_array(value, index))
+
+    def element_at(self, value, place):
+        """The number at a place of the tensor, which fails where it is outside."""
+        element = value.type.element.element if is_table(value.type) else value.type.element
+        return Value(element, (self.op("gather", value.ids[0], place),))
 
     def with_element(self, value, index, element):
         return Value(value.type, (self.op("set_at", value.ids[0], element.ids[0], self._place_in_array(value, index)),))
 
     def _place_in_array(self, value, index):
-        """An index from the beginning. One that is outside of the list fails when the element is looked up."""
+        return self.from_begin(index, lambda: self.length_of_array(value).ids[0])
+
+    def from_begin(self, index, length):
+        """An index from the beginning, of a list of this length. One that is outside of the list stays so."""
+        if isinstance(index.type, Tens):
+            index = Value(INT, (self.op("i64", index.ids[0]),))
         place = self.as_kind(index, int)
-        if is_number(index.type) and index.type.value >= 0:
-            return place
-        length = self.length_of_array(value).ids[0]
         if is_number(index.type):
-            return self.op("add", place, length)
+            return place if index.type.value >= 0 else self.op("add", place, length())
         is_from_end = self.op("lt", place, self.constant(0, "i64"))
-        return self.op("where", is_from_end, self.op("add", place, length), place)
+        return self.op("where", is_from_end, self.op("add", place, length()), place)
 
     # From cells to arrays, and back.
 
     def as_array(self, value):
-        """A list of numbers, laid out in a tensor."""
+        """A list of numbers, laid out in a tensor, or one of lists of numbers."""
+        if is_table(value.type):
+            return self.as_table(value)
         from_cells = value.type
         to = Lst(from_cells.element, from_cells.fresh, False, True)
         cells = Lst(from_cells.element)
@@ -182,7 +183,7 @@ class NumberArrays:
 
     def _zeros(self, to, length):
         """An array of so many zeros."""
-        dtype = dtype_of_array(to)
+        dtype = _DTYPES[to.element]
 
         def build(frame, values):
             count, = values
@@ -205,9 +206,13 @@ class NumberArrays:
         return self._made_of_list(("zeros", to), [INT], build, to, [length])
 
     def without_array(self, value):
-        """The list as one of cells."""
+        """The list as one of cells, if nobody else refers to it."""
         if not isinstance(value.type, Lst) or not value.type.array:
             return value
+        if not value.type.fresh:
+            self._refuse_arrays()
+        if is_table(value.type):
+            return self.rows_of_table(value)
         array = dataclasses.replace(value.type, fresh=False)
         to = Lst(value.type.element, True)
 
@@ -222,4 +227,10 @@ class NumberArrays:
             return frame.either(frame.op("eq", count.ids[0], frame.constant(0, "i64")), lambda: made, more, to)
         items = Value(array, value.ids)
         made = self._made_of_list(("cells",), [array, INT, to], build, to, [items, self.length_of_array(items), self.default(to)])
-        return Value(Lst(value.type.element, value.type.fresh), made.ids)
+        return Value(to, made.ids)
+
+    def _refuse_arrays(self):
+        """A parameter is an array that others refer to, and this is to be the list that these have: the next round hands it over as such."""
+        note_read_as_lists(self.where.tree, {name for name in self.where.parameters if self.is_array(name)})
+        self.converter.changed = True
+        self.fail()

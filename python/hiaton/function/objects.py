@@ -146,6 +146,9 @@ class Objects:
         path = self.path_of(node)
         if path is not None and path in self.env:
             return self.env[path]
+        element = self.element_of_table(node)
+        if element is not None:
+            return element
         value = self._looked_at(node)
         if value.type == NONE:
             self.fail("'NoneType' object is not subscriptable")

@@ -86,6 +86,20 @@ def flattened(lists):
     return [item for items in lists for item in items]
 
 
+def begins_of_rows(rows):
+    """Where each list begins when all are joined, and where the last one ends."""
+    begins = [0]
+    end = 0
+    for row in rows:
+        end += len(row)
+        begins.append(end)
+    return begins
+
+
+def rows_between(numbers, begins):
+    return [[numbers[i] for i in range(begins[row], begins[row + 1])] for row in range(len(begins) - 1)]
+
+
 def neighbors(items):
     return [(first, second) for first, second in zip(items, items[1:])]
 

@@ -34,8 +34,10 @@ _CHANGES = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "
 
 def _find_changed(root):
     for node in nodes_below([root]):
-        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
-            yield node.value.id
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            holder = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+            if isinstance(holder, ast.Name):
+                yield holder.id
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) \
@@ -84,7 +86,8 @@ def note_lent(tree, name, grows):
     _notes[0] += 1
 
 
-_KEPT_NOTES = ("hiaton_changes", "hiaton_lent", "hiaton_is_tried", "hiaton_is_run", "hiaton_item", "hiaton_dropped")
+_KEPT_NOTES = ("hiaton_changes", "hiaton_lent", "hiaton_is_tried", "hiaton_is_run", "hiaton_item", "hiaton_dropped", "hiaton_array_names",
+               "hiaton_no_arrays")
 
 
 def note_changes(root, call, names):

@@ -260,6 +260,7 @@ class Statements:
 
     def do_Assign(self, node):
         value = self.popped(node.value)
+        value = self.moved(node) if value is None else value
         if value is None:
             value = self._kept(self.eval(node.value), node.value)
         for target in node.targets:
@@ -292,6 +293,7 @@ class Statements:
         """name[key] += value: the key is computed once."""
         if isinstance(node.target.slice, ast.Slice):
             self.refuse("a change of a part of a list cannot be converted; build a new list", node)
+        self.refuse_to_compute_twice(node.target)
         if not hasattr(node, "hiaton_item"):
             key = ast.Name(f"key@{id(node)}", ast.Load())
             parts = [ast.Subscript(node.target.value, key, context) for context in (ast.Load(), ast.Store())]

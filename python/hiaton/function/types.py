@@ -93,12 +93,14 @@ class Tup(Type):
 @dataclasses.dataclass(frozen=True)
 class Lst(Type):
     """A list. `fresh`: the function made it, and nobody else refers to it. `backward`: its last element comes first, since
-    it grows at its end. `array`: its elements lie in a tensor; see number_arrays.py."""
+    it grows at its end. `array`: its elements lie in a tensor; see number_arrays.py. `owned`: they are lists, of which no two are the same, and
+    nobody else refers to them."""
 
     element: Type
     fresh: bool = False
     backward: bool = False
     array: bool = False
+    owned: bool = False
 
     def __str__(self):
         return f"list[{self.element}]"
@@ -286,7 +288,8 @@ def _join_one(a, b):
     if isinstance(a, Lst) and isinstance(b, Lst):
         fresh = a.fresh and b.fresh
         ends = {x.backward for x in (a, b) if x.element is not NEVER}
-        return Lst(join(a.element, b.element), fresh, fresh and ends == {True}, a.array and b.array and a.element == b.element)
+        are_arrays = a.array and b.array and a.element == b.element
+        return Lst(join(a.element, b.element), fresh, fresh and ends == {True}, are_arrays, a.owned and b.owned)
     if isinstance(a, Tens) and isinstance(b, Tens) and a.dtype == b.dtype and len(a.dims) == len(b.dims):
         return Tens(a.dtype, tuple(x if x == y else -1 for x, y in zip(a.dims, b.dims)))
     if isinstance(a, Dct) and isinstance(b, Dct) and repr(a.keys) == repr(b.keys):

@@ -1,0 +1,93 @@
+"""What the text of a loop or a function does with lists by their names: whether it looks elements up by index, and what else."""
+
+import ast
+
+from hiaton.function.scopes import body_of, found_below, nodes_below
+
+
+def _nodes_of(root):
+    """All nodes below a loop or in a function."""
+    return nodes_below(body_of(root) if isinstance(root, (ast.FunctionDef, ast.Lambda)) else [root])
+
+
+def is_element(node):
+    """Whether it is an element of something, xs[i]."""
+    return isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
+
+
+def _is_computed(index):
+    """Whether an index may be another one from turn to turn."""
+    return not isinstance(index, ast.Constant) and not (isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant))
+
+
+def _find_looked_up(root):
+    for node in _nodes_of(root):
+        if is_element(node):
+            holder, is_computed = node.value, _is_computed(node.slice)
+            if is_element(holder):
+                holder, is_computed = holder.value, is_computed or _is_computed(holder.slice)
+            if isinstance(holder, ast.Name) and is_computed:
+                yield holder.id
+
+
+def looked_up(node):
+    """The names of lists that it looks up at computed places, xs[i] or rows[i][j], itself or by functions that it calls, as far as
+    conversions have found out."""
+    return found_below(node, "hiaton_looked_up", _find_looked_up) | getattr(node, "hiaton_array_names", frozenset())
+
+
+def note_looked_up(node, name):
+    """Something that is called there looks the list up. Gives whether that is news."""
+    is_new = name not in looked_up(node)
+    node.hiaton_array_names = getattr(node, "hiaton_array_names", frozenset()) | {name}
+    return is_new
+
+
+def _find_resized(root):
+    for node in _nodes_of(root):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and (
+                isinstance(node.ctx, ast.Del) or isinstance(node.ctx, ast.Store) and isinstance(node.slice, ast.Slice)):
+            yield node.value.id
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            yield node.func.value.id
+
+
+def resized(node):
+    """The names that get other values, or lists of another length."""
+    return found_below(node, "hiaton_resized", _find_resized)
+
+
+def _find_taken_apart(root):
+    nodes = list(_nodes_of(root))
+    looked_at = {id(node.value) for node in nodes if is_element(node)}
+    looked_at |= {id(node.args[0]) for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "len" and node.args}
+    for node in nodes:
+        if is_element(node) and isinstance(node.value, ast.Name) and id(node) not in looked_at:
+            yield node.value.id
+
+
+def taken_apart(node):
+    """The names of lists of which it takes or sets elements as a whole, for something else than an element of them or their length: where these
+    are lists, others refer to them then."""
+    return found_below(node, "hiaton_taken_apart", _find_taken_apart)
+
+
+def calls_itself(tree):
+    """Whether a function calls one of its name."""
+    name = getattr(tree, "name", None)
+    return bool(found_below(tree, "hiaton_calls_itself", lambda tree: {
+        name for node in _nodes_of(tree) if isinstance(node, ast.Call) and name in (
+            getattr(node.func, "id", None), getattr(node.func, "attr", None))}))
+
+
+def read_as_lists(tree):
+    """The parameters that a function reads for something else than elements and lengths, as far as conversions have found out."""
+    return getattr(tree, "hiaton_no_arrays", frozenset())
+
+
+def note_read_as_lists(tree, names):
+    tree.hiaton_no_arrays = read_as_lists(tree) | names
