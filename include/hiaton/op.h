@@ -198,8 +198,10 @@ enum class Role : uint8_t {
   ProductTransposed,  ///< a b^T
   Slice,              ///< attributes: the axis, the first element along it, how many
   Join,               ///< the operands, contiguous along the axis that is the attribute
+  Size,               ///< the size of its operand along the axis that is the attribute
   Reshape,            ///< the elements of its first operand in their order, in a shape of its own
   Gather,             ///< the rows of the first operand whose numbers are the second
+  At,                 ///< what stands in the first operand at the place that the others tell
   SetAt,              ///< the first operand, with the second at the place that the others tell
   Make,               ///< a data value of the variant that is the attribute, from its fields
   Variant,            ///< the number of the variant of a data value

@@ -98,12 +98,13 @@ bool gains_from_batches(const Graph& graph, const Node& node) {
   return tensors >= 2 && has_shared;
 }
 
-/// Whether a launch may be so large that several workers share it. To read a row of a tensor is none, however
-/// large that is, and to change one is none, for direct code does that in place.
+/// Whether a launch may be so large that several workers share it. To read the size, a row or an element of a
+/// tensor is none, however large that is, and to change one is none, for direct code does that in place.
 bool has_large_launches(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::Op || node.op->updates_first) return false;
   if (is_large(node.type)) return true;
-  if (node.op->role == Role::Gather) return false;
+  const Role role = node.op->role;
+  if (role == Role::Gather || role == Role::At || role == Role::Size) return false;
   return std::ranges::any_of(
       node.inputs, [&](const graph::OutPort& input) { return is_large(operand(graph, input).type); });
 }

@@ -123,6 +123,7 @@ class BodyChecker {
 
   // Ranges in their brackets (slices.cpp), and tensors of sizes that the run knows (filled.cpp).
   std::optional<int64_t> known_integer(ExprId id) const;
+  bool has_range(const Expr& index) const;
   bool may_be_place(ExprId position);
   Var slices(const Expr& expr);
   Var bound(ExprId id);

@@ -11,6 +11,31 @@ namespace {
 /// Longer ranges are made when the program runs.
 constexpr int64_t kMostInProgram = 1024;
 
+/// Zeros of one byte each: twice as many with each call.
+FunctionRef zero_bytes(Generated& generated) {
+  const Type bytes(DType::U8, {unknown_dim()});
+  return generated.function(
+      "zero_bytes", {{DType::I64, "count"}}, {bytes}, [](FunctionBuilder& f, FunctionRef self) -> Vars {
+        const Var n = f.param(0);
+        const auto one = [&] { return f.constant(Value(Tensor(DType::U8, {1}))); };
+        return f.if_else(
+            n <= 1,
+            [&] {
+              return f.if_else(
+                  n == 1, [&] { return one(); }, [&] { return f.constant(Value(Tensor(DType::U8, {0}))); });
+            },
+            [&] {
+              const Var half = f.call(self, {n / 2});
+              const Var both = f.op("concat", {half, half}, {0});
+              return f.if_else(
+                  n % 2 == 0, [&] { return both; },
+                  [&] {
+                    return f.op("concat", {both, one()}, {0});
+                  });
+            });
+      });
+}
+
 }  // namespace
 
 bool BodyChecker::is_filled(const Expr& expr) const {
@@ -76,11 +101,12 @@ Var BodyChecker::stretched(Var element, std::span<const ExprId> sizes, Span span
   }
 }
 
-/// A tensor of these sizes: ranges along each axis, added up.
+/// A tensor of these sizes whose elements are zero.
 Var BodyChecker::of_sizes(const std::vector<Var>& sizes) {
+  const FunctionRef zeros = zero_bytes(generated_);
   Var sum;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    Var along = f_->range(sizes[i]);
+    Var along = f_->call(zeros, {f_->op("check_count", {sizes[i]})});
     Attributes shape{-1};
     for (std::size_t later = i + 1; later < sizes.size(); ++later) shape.push_back(1);
     if (shape.size() > 1) along = f_->op("reshape", {along}, shape);

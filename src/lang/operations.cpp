@@ -45,6 +45,7 @@ Operations::Operations(Symbols& symbols) : infix_(static_cast<std::size_t>(Tok::
   }
   infix_[static_cast<std::size_t>(Tok::At)] = optional("matmul");
   gather_ = optional("gather");
+  at_ = optional("at");
   set_at_ = optional("set_at");
   stack_ = optional("stack");
   negation_ = describe(catalog().find_symbol("-", 1));

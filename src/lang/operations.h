@@ -46,6 +46,8 @@ class Operations {
   const Operation& logical_not() const { return logical_not_; }
   /// `x[i]`
   const Operation& gather() const { return gather_; }
+  /// `x[i, j]`
+  const Operation& at() const { return at_; }
   const Operation& set_at() const { return set_at_; }
   /// `[a, b]`
   const Operation& stack() const { return stack_; }
@@ -56,6 +58,7 @@ class Operations {
   Operation negation_;
   Operation logical_not_;
   Operation gather_;
+  Operation at_;
   Operation set_at_;
   Operation stack_;
 };

@@ -120,25 +120,53 @@ Vars BodyChecker::split(const Expr& expr) {
 
 // Indices.
 
+bool BodyChecker::has_range(const Expr& index) const {
+  return std::ranges::any_of(list(index.list),
+                             [&](ExprId id) { return (*syntax_)[id].kind == Expr::Kind::Range; });
+}
+
+/// `x[i, j]`, which is x[i][j]: one operation where all positions are numbers. Rows of learned parameters are
+/// read as such, for they may stand elsewhere, and have sparse gradients.
 Var BodyChecker::index(const Expr& expr) {
-  const std::span<const ExprId> positions = list(expr.list);
-  const auto is_range = [&](ExprId id) { return (*syntax_)[id].kind == Expr::Kind::Range; };
-  if (std::any_of(positions.begin(), positions.end(), is_range)) return slices(expr);
-  Var indexed = value(expr.a);
+  if (has_range(expr)) return slices(expr);
+  struct Position {
+    ExprId id;
+    Span sign;
+  };
+  std::vector<Position> positions;
+  const Expr* read = &expr;
+  while (true) {
+    std::vector<Position> earlier;
+    for (const ExprId id : list(read->list)) earlier.push_back({id, read->sign});
+    positions.insert(positions.begin(), earlier.begin(), earlier.end());
+    const Expr& inner = (*syntax_)[read->a];
+    if (inner.kind != Expr::Kind::Index || has_range(inner)) break;
+    read = &inner;
+  }
+  Var indexed = value(read->a);
   const bool is_text = known(indexed) && is_string(indexed.type());
   if (known(indexed) && !indexed.type().is_tensor() && !is_text) {
     const Type& type = indexed.type();
-    report(expr.sign,
+    report(read->sign,
            fmt::format(
                "expected a tensor before '[', found {}{}", to_string(type),
                Declarations::is_list(type) ? "; get(xs, i) of \"std/list\" gives an element of a list" : ""));
     indexed = Var();
   }
-  for (ExprId position : positions) {
-    if (!may_be_place(position)) return Var();
-    const std::array operands = {indexed, value(position, Type(DType::I64))};
-    indexed = emit(operations_.gather(), operands, expr.sign);
+  std::vector<Var> operands{indexed};
+  for (const Position& position : positions) {
+    if (!may_be_place(position.id)) return Var();
+    operands.push_back(value(position.id, Type(DType::I64)));
   }
+  const std::span<const Var> numbers = std::span(operands).subspan(1);
+  const bool are_numbers = are_known(operands) && std::ranges::all_of(numbers, [](const Var& number) {
+                             return number.type() == Type(DType::I64);
+                           });
+  const bool is_table = (*syntax_)[read->a].kind == Expr::Kind::Parameter;
+  if (are_numbers && !is_table && numbers.size() > 1 && numbers.size() <= indexed.type().shape.size())
+    return emit(operations_.at(), operands, expr.sign);
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    indexed = emit(operations_.gather(), std::array{indexed, numbers[i]}, positions[i].sign);
   return indexed;
 }
 

@@ -33,6 +33,9 @@ Fault gather_kernel(const KernelCall& call);
 Fault scatter_rows_kernel(const KernelCall& call);
 /// Operands x [r, ...], rows [..], values [.., ...]: x with the values added to the rows.
 Fault scatter_add_kernel(const KernelCall& call);
+/// Operands x [a, b, ..], numbers of a place, one for each of the first axes: what stands there.
+Fault at_kernel(const KernelCall& call);
+/// Operands x, value, numbers of a place: x with the value there.
 Fault set_at_kernel(const KernelCall& call);
 
 }  // namespace hiaton::ops

@@ -323,6 +323,7 @@ std::span<const OpDef> reshaping() {
           .tensor_kernel = size_kernel,
           .gradient = Gradient::none(a_size),
           .fusion = Fusion::Tensor,
+          .role = Role::Size,
           .samples = {{{tensor<float>({1, 2}, {1, 2})}, int64_t{2}, {-1}}},
       },
   };

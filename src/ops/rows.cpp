@@ -48,18 +48,33 @@ Type scatter_add_type(const TypeQuestion& question) {
   refuse("a tensor [r, k] of numbers, row numbers [..] of i64 and values [.., k]", types);
 }
 
+/// Whether these can be the numbers of a place: one for each of the first axes of the tensor.
+bool is_place_in(const Type& tensor, std::span<const Type> place) {
+  return !place.empty() && tensor.shape.size() >= place.size() &&
+         std::ranges::all_of(place, [](const Type& n) { return n == Type(DType::I64); });
+}
+
 /// The operands are a tensor, what is to stand in it, and numbers of a place, one for each of its first axes.
 Type set_at_type(const TypeQuestion& question) {
   const Type& into = question.operands[0];
   const Type& value = question.operands[1];
   const std::span<const Type> place = question.operands.subspan(2);
-  const bool is_place = !place.empty() && into.shape.size() >= place.size() &&
-                        std::ranges::all_of(place, [](const Type& n) { return n == Type(DType::I64); });
-  const bool fits = into.is_tensor() && is_place && !value.is_data() && value.dtype == into.dtype &&
+  const bool fits = into.is_tensor() && is_place_in(into, place) && !value.is_data() &&
+                    value.dtype == into.dtype &&
                     may_equal(value.shape, std::span(into.shape).subspan(place.size()));
   if (fits) return into;
   refuse("a tensor, what is to stand in it, and an i64 for each of the axes that this does not have",
          question.operands);
+}
+
+/// The operands are a tensor and numbers of a place, one for each of its first axes.
+Type at_type(const TypeQuestion& question) {
+  const Type& x = question.operands[0];
+  const std::span<const Type> place = question.operands.subspan(1);
+  if (!x.is_tensor() || !is_place_in(x, place)) {
+    refuse("a tensor and an i64 for each of its first axes, or for all of them", question.operands);
+  }
+  return Type(x.dtype, std::vector<Dim>(x.shape.begin() + std::ssize(place), x.shape.end()));
 }
 
 Type segment_sum_type(const TypeQuestion& question) {
@@ -97,9 +112,14 @@ Var set_at_rule(const GradientQuestion& q, std::size_t index) {
     operands[1] = zeros_of(q, 1);
     return q.builder.op("set_at", operands);
   }
-  Var at = q.gradient;
-  for (const Var& number : q.operands.subspan(2)) at = q.builder.op("gather", {at, number});
-  return at;
+  std::vector<Var> operands{q.gradient};
+  for (const Var& number : q.operands.subspan(2)) operands.push_back(number);
+  return q.builder.op("at", operands);
+}
+Var at_rule(const GradientQuestion& q, std::size_t) {
+  std::vector<Var> operands{zeros_of(q, 0), q.gradient};
+  for (const Var& number : q.operands.subspan(1)) operands.push_back(number);
+  return q.builder.op("set_at", operands);
 }
 
 }  // namespace
@@ -167,6 +187,22 @@ std::span<const OpDef> rows() {
                       {{tensor<int64_t>({2}, {5, 6}), tensor<int64_t>({3}, {1, 1, 0}),
                         tensor<int64_t>({3}, {1, 2, 4})},
                        tensor<int64_t>({2}, {9, 9})}},
+      },
+      {
+          .name = "at",
+          .doc =
+              "What stands in x at the place that numbers tell, one for each of its first axes: an element "
+              "where there are as many as x has axes; in programs x[i, j]. A place outside of x fails.",
+          .operands = {"x", "place..."},
+          .type_rule = at_type,
+          .tensor_kernel = at_kernel,
+          .fails_on_elements = true,
+          .gradient = at_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::At,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}, int64_t{0}}, 3.0f},
+                      {{tensor<int64_t>({1, 2, 2}, {5, 6, 7, 8}), int64_t{0}, int64_t{1}},
+                       tensor<int64_t>({2}, {7, 8})}},
       },
       {
           .name = "set_at",

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "kernels/rows.h"
 #include "kernels/scalar.h"
@@ -62,6 +61,19 @@ void add_rows(const KernelCall& call, const TensorArgument& rows, const TensorAr
   });
 }
 
+/// What of a tensor of these dimensions stands at the place, counted in parts of its size; none: it has no
+/// such place.
+std::optional<int64_t> row_at(std::span<const int64_t> dims, std::span<const TensorArgument> place,
+                              int64_t instance) {
+  int64_t row = 0;
+  for (std::size_t axis = 0; axis < place.size(); ++axis) {
+    const int64_t number = *place[axis].at<int64_t>(instance);
+    if (number < 0 || number >= dims[axis]) return std::nullopt;
+    row = row * dims[axis] + number;
+  }
+  return row;
+}
+
 }  // namespace
 
 Fault gather_kernel(const KernelCall& call) {
@@ -97,23 +109,29 @@ Fault scatter_add_kernel(const KernelCall& call) {
   return Fault::None;
 }
 
+Fault at_kernel(const KernelCall& call) {
+  const TensorArgument& x = call.operands[0];
+  const int64_t bytes = bytes_of(call.result);
+  for (int64_t i = 0; i < call.batch; ++i) {
+    const std::optional<int64_t> row = row_at(x.dims, call.operands.subspan(1), i);
+    if (!row) return Fault::Index;
+    std::copy_n(bytes_at(x, i) + *row * bytes, bytes, bytes_at(call.result, i));
+  }
+  return Fault::None;
+}
+
 Fault set_at_kernel(const KernelCall& call) {
   const TensorArgument& value = call.operands[1];
-  const std::span<const TensorArgument> place = call.operands.subspan(2);
   const int64_t bytes = bytes_of(value);
-  std::vector<int64_t> offsets;
+  const auto row = [&](int64_t instance) {
+    return row_at(call.result.dims, call.operands.subspan(2), instance);
+  };
   for (int64_t i = 0; i < call.batch; ++i) {
-    int64_t row = 0;
-    for (std::size_t axis = 0; axis < place.size(); ++axis) {
-      const int64_t number = *place[axis].at<int64_t>(i);
-      if (number < 0 || number >= call.result.dims[axis]) return Fault::Index;
-      row = row * call.result.dims[axis] + number;
-    }
-    offsets.push_back(row * bytes);
+    if (!row(i)) return Fault::Index;
   }
   copy_first(call);
   for (int64_t i = 0; i < call.batch; ++i) {
-    std::copy_n(bytes_at(value, i), bytes, bytes_at(call.result, i) + offsets[static_cast<std::size_t>(i)]);
+    std::copy_n(bytes_at(value, i), bytes, bytes_at(call.result, i) + *row(i) * bytes);
   }
   return Fault::None;
 }

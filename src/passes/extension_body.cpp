@@ -175,6 +175,14 @@ class ExtensionBody : public BodyCopier {
     return axis;
   }
 
+  /// The gradient of the row in which a place stands, from the gradient of what stands there.
+  Var gradient_of_row(const std::vector<Var>& operands, Var g) {
+    if (operands.size() == 2) return g;
+    std::vector<Var> in_row{to_.op("zeros_like", {to_.op("gather", {operands[0], operands[1]})}), g};
+    in_row.insert(in_row.end(), operands.begin() + 2, operands.end());
+    return to_.op("set_at", in_row);
+  }
+
   /// Gradients of parameters that are never made dense: rows of a table, and products x^T g.
   bool accumulate_directly(const ir::Node& node, std::size_t operand, const std::vector<Var>& operands,
                            Var g) {
@@ -184,6 +192,10 @@ class ExtensionBody : public BodyCopier {
     const Role role = node.op->role;
     if (role == Role::Gather && operand == 0) {
       to_.accumulate(parameter, Accumulation::Rows, {operands[1], g});
+      return true;
+    }
+    if (role == Role::At && operand == 0) {
+      to_.accumulate(parameter, Accumulation::Rows, {operands[1], gradient_of_row(operands, g)});
       return true;
     }
     const bool is_product = role == Role::Product && operand == 1 && operands[1].type().shape.size() == 2 &&

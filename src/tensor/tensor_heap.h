@@ -130,6 +130,10 @@ class TensorCells {
     if (!TensorHeap::is_of_run(tensor) || tensor->is_view) return false;
     return relaxed(tensor) == 1 || claim_shared(tensor);
   }
+  /// Whether that is so and no other worker has ever referred to the tensor.
+  [[gnu::always_inline]] static bool is_held_once(TensorObject* tensor) {
+    return TensorHeap::is_of_run(tensor) && !tensor->is_view && relaxed(tensor) == 1;
+  }
   /// Before another worker may refer to it: it is counted by atomic operations from now on.
   static void share(TensorObject* tensor);
 

@@ -380,6 +380,14 @@ const std::map<std::string_view, Definition>& definitions() {
       {"segment_sum", [](const Call& c) { return scattered(c, 0, c.in[0], c.in[1]); }},
       {"scatter_rows", [](const Call& c) { return scattered(c, 0, c.in[0], c.in[1]); }},
       {"scatter_add", [](const Call& c) { return scattered(c, c.x().at(c.index), c.in[2], c.in[1]); }},
+      {"at",
+       [](const Call& c) {
+         Index at;
+         for (std::size_t axis = 1; axis < c.in.size(); ++axis)
+           at.push_back(static_cast<int64_t>(c.in[axis].at({})));
+         at.insert(at.end(), c.index.begin(), c.index.end());
+         return c.x().at(at);
+       }},
       {"set_at",
        [](const Call& c) {
          const std::size_t axes = c.in.size() - 2;

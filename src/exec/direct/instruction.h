@@ -157,11 +157,24 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(MakeConstToHole2)                                                                                        \
   X(MakeConstToHole3)                                                                                        \
   X(MakeConstToHole4)                                                                                        \
-  X(MakeN)         /* Make by the list made */                                                               \
-  X(HoleOf)        /* d = address of field number of the data value in a */                                  \
-  X(FillHole)      /* what the address in a refers to = slot in b */                                         \
-  X(ReturnToHole)  /* the same, and returns nothing */                                                       \
-  X(Tensor)        /* d = the operation `tensor` on tensors and scalars */                                   \
+  X(MakeN)        /* Make by the list made */                                                                \
+  X(HoleOf)       /* d = address of field number of the data value in a */                                   \
+  X(FillHole)     /* what the address in a refers to = slot in b */                                          \
+  X(ReturnToHole) /* the same, and returns nothing */                                                        \
+  X(Tensor)       /* d = the operation `tensor` on tensors and scalars, which those up to SizeOf have too */ \
+  X(ElementOf8)   /* d = the element of the tensor in a whose number is in b; of 8 bytes */                  \
+  X(ElementOf4)   /* of 4 */                                                                                 \
+  X(ElementOf1)   /* of 1 */                                                                                 \
+  X(ElementOf8In2) /* the same of a tensor of two axes: the numbers are in b and c */                        \
+  X(ElementOf4In2)                                                                                           \
+  X(ElementOf1In2)                                                                                           \
+  X(SetElementOf8) /* d = the tensor in a, which gives its reference up, with b as the element number c */   \
+  X(SetElementOf4)                                                                                           \
+  X(SetElementOf1)                                                                                           \
+  X(SetElementOf8In2) /* the same of a tensor of two axes: the numbers are in c and takes[0] */              \
+  X(SetElementOf4In2)                                                                                        \
+  X(SetElementOf1In2)                                                                                        \
+  X(SizeOf)        /* d = the size along axis takes[0] of the tensor in a */                                 \
   X(RetainTensor)  /* one more reference to the tensor in a */                                               \
   X(ReleaseTensor) /* one less */                                                                            \
   X(StringLength)  /* d = how many code points the string in a has */                                        \
@@ -273,6 +286,11 @@ constexpr bool passes_list(Opcode call) {
 }
 constexpr bool is_tail_call(Opcode call) {
   return call >= Opcode::TailCall1;
+}
+
+/// Whether it does what its TensorOperation says.
+constexpr bool has_tensor_operation(Opcode opcode) {
+  return opcode >= Opcode::Tensor && opcode <= Opcode::SizeOf;
 }
 
 /// The most fields that a Peek instruction reads.

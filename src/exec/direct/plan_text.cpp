@@ -22,6 +22,7 @@ class InstructionText {
         name_(name_of(opcode_)) {}
 
   std::string text() const {
+    if (has_tensor_operation(opcode_)) return fmt::format("{} = {}", slot(at_.d), tensor_operation());
     switch (opcode_) {
       case Opcode::Header:
         return fmt::format("results of a stolen call to {} in {}", callee(), slot(at_.d));
@@ -99,8 +100,6 @@ class InstructionText {
         return slot(at_.a);
       case Opcode::Settle:
         return fmt::format("{} holds {}", slot(at_.a), slot(at_.b()));
-      case Opcode::Tensor:
-        return fmt::format("{} = {}", slot(at_.d), tensor_operation());
       case Opcode::StringLength:
         return fmt::format("{} = length of {}", slot(at_.d), slot(at_.a));
       case Opcode::CodePoint:

@@ -14,8 +14,9 @@ struct TensorOperation {
     View,        ///< the elements of the first operand in another shape
     Kernel,      ///< whatever the tensor kernel does
     String,      ///< whatever the string kernel does
-    Element,     ///< one element of a tensor of one axis
+    Element,     ///< one element of a tensor
     SetElement,  ///< a tensor with another value in the place of one element
+    Size,        ///< the size along an axis
   };
   struct Operand {
     uint16_t slot;
@@ -35,6 +36,7 @@ struct TensorOperation {
   Type type{};                  ///< the type of the result, as the graph declares it
   bool is_fixed = false;        ///< all shapes are known before the run
   std::vector<int64_t> dims{};  ///< the dimensions of the result, where they are known
+  std::size_t axis = 0;         ///< of Code::Size
   int64_t size = 0;             ///< elements of the result, where they are known
   std::size_t bytes = 0;        ///< what they take
 };

@@ -10,6 +10,44 @@
 #include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
+namespace {
+
+/// The most axes of tensors whose elements instructions of their own read and write.
+constexpr std::size_t kMostAxes = 2;
+
+/// The form of an instruction on elements of this type, of tensors of so many axes.
+Opcode element_form(Opcode of_8_bytes, DType dtype, std::size_t axes) {
+  const std::size_t bytes = size_of(dtype);
+  const std::size_t form = (axes - 1) * 3 + (bytes == 8 ? 0 : bytes == 4 ? 1 : 2);
+  return static_cast<Opcode>(static_cast<std::size_t>(of_8_bytes) + form);
+}
+
+/// `may_be_elsewhere`: the rows of the first operand may stand in another process. What an instruction of its
+/// own reads stays where it is, and what it writes belongs to it.
+Opcode opcode_of(const TensorOperation& operation, bool may_be_elsewhere) {
+  using Code = TensorOperation::Code;
+  const bool takes = !operation.operands.empty() && operation.operands[0].takes;
+  const bool reads = !takes && !may_be_elsewhere;
+  if (operation.code == Code::Size && reads) return Opcode::SizeOf;
+  if (operation.code == Code::Element && reads && operation.operands.size() <= 1 + kMostAxes)
+    return element_form(Opcode::ElementOf8, operation.type.dtype, operation.operands.size() - 1);
+  if (operation.code == Code::SetElement && takes && operation.operands.size() <= 2 + kMostAxes)
+    return element_form(Opcode::SetElementOf8, operation.type.dtype, operation.operands.size() - 2);
+  return Opcode::Tensor;
+}
+
+/// Puts the operands where the instructions of their own look for them.
+void put_operands(const TensorOperation& operation, Instruction& at) {
+  using Code = TensorOperation::Code;
+  if (operation.code == Code::Size) at.takes[0] = static_cast<uint16_t>(operation.axis);
+  const bool reads = operation.code == Code::Element || operation.code == Code::Size;
+  if (!reads && operation.code != Code::SetElement) return;
+  uint16_t* const places[] = {&at.a, &at.b(), &at.c(), &at.takes[0]};
+  for (std::size_t i = 0; i < std::min(operation.operands.size(), std::size(places)); ++i)
+    *places[i] = operation.operands[i].slot;
+}
+
+}  // namespace
 
 /// What a run is given, a plan does not know: each body loads the parameters that it reads into slots of
 /// their own. The run holds them, so they are not counted.
@@ -65,15 +103,25 @@ void BodyEmitter::emit_tensor_op(const statements::Compute& compute) {
   }
   if (operation.line != nullptr) operation.code = TensorOperation::Code::Line;
   if (has_role(node, Role::Reshape) && node.type.is_tensor()) operation.code = TensorOperation::Code::View;
-  if (has_role(node, Role::Gather) && node.type.is_scalar()) operation.code = TensorOperation::Code::Element;
+  const bool reads_element = has_role(node, Role::Gather) || has_role(node, Role::At);
+  if (reads_element && node.type.is_scalar()) operation.code = TensorOperation::Code::Element;
+  if (has_role(node, Role::Size)) {
+    operation.code = TensorOperation::Code::Size;
+    const auto rank = static_cast<int64_t>(graph_[structure_.origin(node.inputs[0])].type.shape.size());
+    operation.axis = static_cast<std::size_t>((node.attributes[0] + rank) % rank);
+  }
   if (has_role(node, Role::SetAt) && node.inputs.size() == node.type.shape.size() + 2) {
     operation.code = TensorOperation::Code::SetElement;
   }
   if (has_role(node, Role::String)) operation.code = TensorOperation::Code::String;
 
-  const uint32_t index = emit(Opcode::Tensor, id);
   plan_.tensor_operations.push_back(std::move(operation));
-  at(index).tensor = &plan_.tensor_operations.back();
+  const TensorOperation& placed = plan_.tensor_operations.back();
+  const bool may_be_elsewhere =
+      has_role(node, Role::Gather) && is_parameter(structure_.origin(node.inputs[0]));
+  const uint32_t index = emit(opcode_of(placed, may_be_elsewhere), id);
+  at(index).tensor = &placed;
+  put_operands(placed, at(index));
   forget_params(taken);
   at(index).d = narrow(define(id));
 }

@@ -109,7 +109,7 @@ std::vector<std::optional<Value>> LinkedChain::arguments() const {
 
 std::vector<Value> operands_of_failed(const Graph& graph, const Worker& worker, NodeId node) {
   const std::size_t count = graph[node].inputs.size();
-  if (worker.plan.opcode(worker.pc) == Opcode::Tensor) {
+  if (has_tensor_operation(worker.plan.opcode(worker.pc))) {
     std::vector<Value> values;
     for (std::size_t i = 0; i < count; ++i) {
       const Slot slot = worker.frame->slots[worker.pc->tensor->operands[i].slot];

@@ -302,42 +302,8 @@ at_EndCall:
   worker->calls.end_call();
   NEXT;
 
-  // --- Tensors and strings ---
-
-at_Tensor:
-  fault = worker->tensors->run(*pc->tensor, f->slots, f->slots[pc->d]);
-  if (fault != Fault::None) [[unlikely]]
-    goto failed_on_tensors;
-  NEXT;
-at_RetainTensor:
-  TensorCells::retain(f->slots[pc->a].tensor);
-  NEXT;
-at_ReleaseTensor:
-  worker->tensors->cells.release(f->slots[pc->a].tensor);
-  NEXT;
-at_StringLength:
-  f->slots[pc->d] = make_slot(code_points_in(f->slots[pc->a])->dims[0]);
-  NEXT;
-at_CodePoint : {
-  const TensorObject* code_points = code_points_in(f->slots[pc->a]);
-  const int64_t index = f->slots[pc->b()].i64;
-  if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(code_points->dims[0])) [[unlikely]] {
-    fault = Fault::Index;
-    goto failed;
-  }
-  f->slots[pc->d] = make_slot(int64_t{reinterpret_cast<const int32_t*>(code_points->elements)[index]});
-  NEXT;
-}
-at_Print:
-  fault = worker->print(f->slots[pc->a].data);
-  if (fault != Fault::None) [[unlikely]]
-    goto failed;
-  NEXT;
-at_Parameter:
-  f->slots[pc->d] = worker->parameters[pc->number].slot();
-  NEXT;
-
 #include "exec/direct/run/interpret_data.inc"
+#include "exec/direct/run/interpret_tensors.inc"
 
   // --- Kernels with instructions of their own ---
 

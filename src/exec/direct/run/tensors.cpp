@@ -35,6 +35,19 @@ bool same_dims(const TensorObject& a, const TensorObject& b) {
   return std::ranges::equal(dims_of(a), dims_of(b));
 }
 
+/// The number of the element whose place the operands from `first` on tell, in row-major order; none where it
+/// is outside of the tensor.
+std::optional<std::size_t> index_at(const TensorOperation& operation, std::size_t first,
+                                    const TensorObject& tensor, const Slot* slots) {
+  int64_t index = 0;
+  for (std::size_t axis = 0; axis < tensor.rank; ++axis) {
+    const int64_t number = slots[operation.operands[first + axis].slot].i64;
+    if (number < 0 || number >= tensor.dims[axis]) return std::nullopt;
+    index = index * tensor.dims[axis] + number;
+  }
+  return static_cast<std::size_t>(index);
+}
+
 }  // namespace
 
 Fault TensorMachine::run(const TensorOperation& operation, const Slot* slots, Slot& result) {
@@ -57,6 +70,8 @@ Fault TensorMachine::run_code(const TensorOperation& operation, const Slot* slot
       return run_element(operation, slots, result);
     case TensorOperation::Code::SetElement:
       return run_set_element(operation, slots, result);
+    case TensorOperation::Code::Size:
+      return run_size(operation, slots, result);
     case TensorOperation::Code::Kernel:
       break;
   }
@@ -138,28 +153,31 @@ Fault TensorMachine::run_element(const TensorOperation& operation, const Slot* s
   // Rows may stand in other processes, and kernels may be timed.
   if (rows != nullptr || times_kernels) return run_kernel(operation, slots, result);
   const TensorObject& tensor = *slots[operation.operands[0].slot].tensor;
-  const int64_t index = slots[operation.operands[1].slot].i64;
-  if (index < 0 || index >= tensor.dims[0]) return Fault::Index;
+  const std::optional<std::size_t> index = index_at(operation, 1, tensor, slots);
+  if (!index) return Fault::Index;
   const std::size_t bytes = size_of(operation.type.dtype);
   Slot out;
-  std::memcpy(&out, tensor.elements + static_cast<std::size_t>(index) * bytes, bytes);
+  std::memcpy(&out, tensor.elements + *index * bytes, bytes);
   let_go(operation, slots);
   result = out;
+  return Fault::None;
+}
+
+Fault TensorMachine::run_size(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  Slot size;
+  size.i64 = slots[operation.operands[0].slot].tensor->dims[operation.axis];
+  let_go(operation, slots);
+  result = size;
   return Fault::None;
 }
 
 Fault TensorMachine::run_set_element(const TensorOperation& operation, const Slot* slots, Slot& result) {
   TensorObject* tensor = times_kernels ? nullptr : updated(operation, slots);
   if (tensor == nullptr) return run_kernel(operation, slots, result);
-  int64_t index = 0;
-  for (std::size_t axis = 0; axis < tensor->rank; ++axis) {
-    const int64_t number = slots[operation.operands[axis + 2].slot].i64;
-    if (number < 0 || number >= tensor->dims[axis]) return Fault::Index;
-    index = index * tensor->dims[axis] + number;
-  }
+  const std::optional<std::size_t> index = index_at(operation, 2, *tensor, slots);
+  if (!index) return Fault::Index;
   const std::size_t bytes = size_of(operation.type.dtype);
-  std::memcpy(tensor->elements + static_cast<std::size_t>(index) * bytes, &slots[operation.operands[1].slot],
-              bytes);
+  std::memcpy(tensor->elements + *index * bytes, &slots[operation.operands[1].slot], bytes);
   result.tensor = tensor;
   return Fault::None;
 }

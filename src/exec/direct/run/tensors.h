@@ -59,6 +59,7 @@ class TensorMachine {
   void run_large_line(const TensorOperation& operation, int64_t size,
                       const std::array<std::byte*, 3>& elements);
   Fault run_element(const TensorOperation& operation, const Slot* slots, Slot& result);
+  Fault run_size(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_set_element(const TensorOperation& operation, const Slot* slots, Slot& result);
   /// The first operand, where the result may be written over it; else null.
   static TensorObject* updated(const TensorOperation& operation, const Slot* slots);
