@@ -62,7 +62,8 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
       {"constant", Plan::Kind::Constant}, {"bool", Plan::Kind::Bool},     {"int", Plan::Kind::Int},
       {"float", Plan::Kind::Float},       {"symbol", Plan::Kind::Symbol}, {"tensor", Plan::Kind::Tensor},
       {"object", Plan::Kind::Object},     {"union", Plan::Kind::Union},   {"tuple", Plan::Kind::Tuple},
-      {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List},     {"sink", Plan::Kind::Sink}};
+      {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List},     {"array", Plan::Kind::Array},
+      {"sink", Plan::Kind::Sink}};
   Plan plan;
   plan.kind = kinds.at(kind);
   if (plan.kind == Plan::Kind::Symbol) {

@@ -57,6 +57,7 @@ struct Plan {
     Tuple,
     Dict,
     List,
+    Array,  ///< a list of numbers that becomes a tensor
     Sink
   };
   Kind kind = Kind::Constant;
@@ -64,8 +65,8 @@ struct Plan {
   /// classes that fit, with None where that does.
   nb::object constant;
   bool takes_none = false;       ///< Object: None fits too
-  Type type;                     ///< Tensor: of it. Object, List: of the data
-  std::vector<Plan> parts;       ///< Tuple, Dict: its items. Union: its sides. List: the one of its elements
+  Type type;                     ///< Tensor, Array: of it. Object, List: of the data
+  std::vector<Plan> parts;       ///< Tuple, Dict: its items. Union: its sides. List, Array: the one of its elements
   std::vector<Type> components;  ///< the types of the values that it becomes
   FieldLayout layout;            ///< how they lie as the fields of one data value
   struct ObjectTable* objects = nullptr;
@@ -177,6 +178,8 @@ class Snapshot {
   void begin(PyObject* given, const Plan& plan);
   void begin_other(PyObject* given, const Plan& plan);
   void take_numbers(PyObject* list, const Plan& plan);
+  void take_array(PyObject* list, const Plan& plan);
+  void refuse_kept_out(PyObject* list);
   void begin_union(PyObject* given, const Plan& plan);
   void begin_object(PyObject* given, const Plan& plan);
   bool walk(PyObject* given, const Plan& plan);

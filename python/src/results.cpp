@@ -128,6 +128,8 @@ nb::object Snapshot::part(const Plan& plan, const Value*& values) {
       return side_of(plan, values);
     case Plan::Kind::List:
       return list_of(plan, (values++)->data());
+    case Plan::Kind::Array:
+      break;  // results are lists of cells
   }
   return nb::none();
 }

@@ -113,6 +113,7 @@ bool fits(PyObject* given, const Plan& plan) {
     case Plan::Kind::Dict:
       return has_keys(given, plan.constant.ptr());
     case Plan::Kind::List:
+    case Plan::Kind::Array:
     case Plan::Kind::Sink:
       return PyList_CheckExact(given);
     case Plan::Kind::Union:
@@ -241,10 +242,11 @@ void Snapshot::begin_other(PyObject* given, const Plan& plan) {
     case Plan::Kind::Dict:
       reading_.push_back({.kind = Reading::Kind::Dict, .plan = &plan, .held = nb::borrow(given)});
       break;
+    case Plan::Kind::Array:
+      refuse_kept_out(given);
+      return take_array(given, plan);
     case Plan::Kind::List:
-      if (std::ranges::find(kept_out_, given) != kept_out_.end()) {
-        miss("a list that is read and appended to", given);
-      }
+      refuse_kept_out(given);
       if (is_number(plan.parts[0]) && PyList_GET_SIZE(given) > 0) return take_numbers(given, plan);
       reading_.push_back({.kind = Reading::Kind::List,
                           .plan = &plan,
@@ -256,6 +258,35 @@ void Snapshot::begin_other(PyObject* given, const Plan& plan) {
     default:
       break;
   }
+}
+
+void Snapshot::refuse_kept_out(PyObject* list) {
+  if (std::ranges::find(kept_out_, list) == kept_out_.end()) return;
+  miss("a list that is read and appended to", list);
+}
+
+/// Pushes the tensor that a list of numbers becomes.
+void Snapshot::take_array(PyObject* list, const Plan& plan) {
+  const Py_ssize_t size = PyList_GET_SIZE(list);
+  Tensor numbers(plan.type.dtype, {size});
+  const auto fill = [&](auto* to, auto Slot::*number) {
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      begin(PyList_GET_ITEM(list, i), plan.parts[0]);
+      to[i] = slots_.back().*number;
+      slots_.pop_back();
+    }
+  };
+  switch (plan.type.dtype) {
+    case DType::Bool:
+      fill(numbers.mutable_data<bool>(), &Slot::boolean);
+      break;
+    case DType::I64:
+      fill(numbers.mutable_data<int64_t>(), &Slot::i64);
+      break;
+    default:
+      fill(numbers.mutable_data<double>(), &Slot::f64);
+  }
+  slots_.push_back(Value(std::move(numbers)).detach());
 }
 
 /// Pushes what a list of numbers becomes. To read them runs no code of Python.

@@ -37,6 +37,7 @@ bool is_walked(const Plan& plan) {
     case Plan::Kind::List:
       return plan.parts[0].components.size() == 1 && is_walked(plan.parts[0]);
     case Plan::Kind::Tensor:
+    case Plan::Kind::Array:
     case Plan::Kind::Dict:
     case Plan::Kind::Sink:
       return false;

@@ -4,6 +4,8 @@ import collections
 import concurrent.futures
 import contextlib
 import copy
+import functools
+import importlib
 import io
 import linecache
 import multiprocessing
@@ -13,6 +15,7 @@ import resource
 import signal
 import warnings
 
+import random_array_programs
 import random_programs
 
 import hiaton as hia
@@ -121,20 +124,20 @@ def failing(function, fails):
             graph.core = core
 
 
-def run_programs(seeds):
-    """What became of the programs with these seeds. Raises AssertionError where one differs from plain Python."""
-    seen = collections.Counter()
+def run_programs(kind, seeds):
+    """What became of the programs with these seeds, of a module that makes some. Raises AssertionError where one differs from plain Python."""
+    seen, kind = collections.Counter(), importlib.import_module(kind)
     # A program may ask for more memory than there is, and raises MemoryError then, instead of being killed.
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     profile.LEAST_VISITS = profile.LEAST_LOOPS = profile.LEAST_CALLS = 1
     for seed in seeds:
-        text = random_programs.Programs(seed).text()
+        text = kind.Programs(seed).text()
         name = f"<random program {seed}>"
         plain_names, names = loaded(text, name), loaded(text, name)
         plain, graph = plain_names["main"], hia.function(names["main"], profile=seed % PROFILED == 0)
         try:
             for call in range(CALLS):
-                args = random_programs.arguments(seed * 1000 + call)
+                args = kind.arguments(seed * 1000 + call)
                 try:
                     with limited():
                         expected = outcome(plain, copy.deepcopy(args))
@@ -161,14 +164,26 @@ def run_programs(seeds):
     return seen
 
 
-def test_random_programs_give_what_python_gives():
-    seeds = range(FIRST, FIRST + COUNT)
-    parts = [seeds[start:start + PART] for start in range(0, COUNT, PART)]
+def run_in_parts(kind, count):
+    seeds = range(FIRST, FIRST + count)
+    parts = [seeds[start:start + PART] for start in range(0, count, PART)]
     seen = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")) as pool:
-        for found in pool.map(run_programs, parts):
+        for found in pool.map(functools.partial(run_programs, kind.__name__), parts):
             seen += found
     print(dict(seen))
+    return seen
+
+
+def test_programs_that_look_up_lists_give_what_python_gives():
+    count = COUNT // 2
+    seen = run_in_parts(random_array_programs, count)
+    assert seen["converted"] > 0.5 * count, seen
+    assert seen["calls of graphs"] > 0.3 * seen["gives"], seen
+
+
+def test_random_programs_give_what_python_gives():
+    seen = run_in_parts(random_programs, COUNT)
     assert seen["too long for plain Python"] <= 1 + COUNT / 200, seen
     assert seen["converted"] > 0.6 * COUNT, seen
     assert seen["calls of graphs"] > 0.4 * seen["gives"], seen  # of which one in six was made to fail

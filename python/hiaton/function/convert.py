@@ -7,13 +7,16 @@ fields hold is not known at first: conversion is done again, with what it found,
 
 import collections
 import contextlib
+import dataclasses
 import functools
+import itertools
 import threading
 import types as python_types
 import typing
 
 from hiaton import _core, testing
 from hiaton.function import prelude
+from hiaton.function.array_uses import looked_up, read_as_lists, resized
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.instances import GROWS, Instances, parameters_of
@@ -24,7 +27,7 @@ from hiaton.function.scopes import lent_names, number_of_notes
 from hiaton.function.source import Text, is_coroutine, is_generator, place, tree_of
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
-from hiaton.function.types import (FLOAT, NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value, floats_in, general, join)
 
 MOST_ROUNDS = 60
@@ -217,8 +220,9 @@ class Converter(Instances, Reasons):
         """The instance that runs: what is set by it comes behind the arguments."""
         lent = lent_names(tree_of(self.function))
         if not self.places and not self.roots and not self.sinks and not lent:
-            return self.instance_of(self.function, self.types, is_entry=True)
-        types = [Root(one.classes, False, number) if number in self.roots else one for number, one in enumerate(self.types)]
+            return self.instance_of(self.function, self._argument_types(), is_entry=True)
+        types = [Root(one.classes, False, number) if number in self.roots else one
+                 for number, one in enumerate(self._argument_types())]
         types = [Sink(number) if number in self.sinks and isinstance(one, Lst) else one
                  for number, one in enumerate(types)]
         for key, place in self.places.items():
@@ -229,6 +233,13 @@ class Converter(Instances, Reasons):
         return self.instance(("main", id(function.__code__), id(function)), function.__name__, types,
                              lambda frame, values: frame.without_lists(build_function(frame, function, values, True)), True,
                              parameters_of(function))
+
+    def _argument_types(self):
+        """Lists of numbers that are only looked up become arrays at once."""
+        tree = tree_of(self.function)
+        may_be = looked_up(tree) - resized(tree) - read_as_lists(tree) if self.lays_out and not self.has_tensors else ()
+        return [dataclasses.replace(one, array=True) if name in may_be and isinstance(one, Lst) and one.element in (INT, FLOAT, BOOL) else one
+                for name, one in itertools.zip_longest(parameters_of(self.function), self.types)]
 
     def refuse(self, message, key=None):
         """Ends the conversion, if what it was found by holds when the round is over: else another round will tell. `key`: of the

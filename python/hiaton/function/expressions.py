@@ -193,7 +193,7 @@ class Expressions:
         if isinstance(node, ast.Set) and isinstance(operator, (ast.In, ast.NotIn)):
             return self.tuple_of([self.eval(item) for item in node.elts])
         if isinstance(operator, (ast.Is, ast.IsNot)) and self.is_list(getattr(node, "id", None)):
-            return self.env[node.id]
+            return self.cells_of(node.id)
         return self.peek(node)
 
     def eval_BoolOp(self, node):

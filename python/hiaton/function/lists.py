@@ -57,8 +57,7 @@ class Lists:
         if not value.type.fresh:
             self.ask_to_lend(name, may_be_sink)
             self.refuse(f"'{name}' is a list that others may refer to; build a new one and give it back", node)
-        self.env[name] = self.without_array(value)
-        return self.env[name]
+        return self.cells_of(name)
 
     def moved(self, node):
         """What an assignment gives of which the value is a name, or a tuple of names, that stand for lists and that nobody reads behind it: the

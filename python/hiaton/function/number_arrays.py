@@ -76,6 +76,12 @@ class NumberArrays:
         is_own = value.type.fresh and (value.type.owned or not is_table(value.type))
         self.env[name if is_own else f"{hidden}.array.{name}"] = array
 
+    def cells_of(self, name):
+        """The list that a name stands for, as one of cells from now on."""
+        if self.is_array(name):
+            self.env[name] = self.without_array(self.env[name])
+        return self.env[name]
+
     def without_array_of(self, name):
         """The list that a name stands for as one of cells, to which others refer from now on."""
         value = self.env[name]
@@ -124,7 +130,7 @@ class NumberArrays:
         """The value of an expression of which only the length or an element is asked."""
         array = self.array_of(node.id) if isinstance(node, ast.Name) else None
         if array is not None and is_table(array.type):
-            return self.table_taken_apart(node.id)
+            return self.cells_of(node.id)
         return self.peek(node) if array is None else array
 
     def length_of_array(self, value):
@@ -136,7 +142,7 @@ class NumberArrays:
     def element_at(self, value, place):
         """The number at a place of the tensor, which fails where it is outside."""
         element = value.type.element.element if is_table(value.type) else value.type.element
-        return Value(element, (self.op("gather", value.ids[0], place),))
+        return Value(element, (self.op("at", value.ids[0], place),))
 
     def with_element(self, value, index, element):
         return Value(value.type, (self.op("set_at", value.ids[0], element.ids[0], self._place_in_array(value, index)),))
@@ -222,7 +228,7 @@ class NumberArrays:
             def more():
                 instance = frame.converter.instance(("cells",), "cells", [array, INT, to], build)
                 at = frame.op("sub", count.ids[0], frame.constant(1, "i64"))
-                item = Value(to.element, (frame.op("gather", held.ids[0], at),))
+                item = Value(to.element, (frame.op("at", held.ids[0], at),))
                 return frame.call_instance(instance, [held, Value(INT, (at,)), frame.cons(item, made)])
             return frame.either(frame.op("eq", count.ids[0], frame.constant(0, "i64")), lambda: made, more, to)
         items = Value(array, value.ids)

@@ -49,7 +49,7 @@ class Planner:
         elif isinstance(type_, Union):
             kind, parts = "union", [self.plan(side) for side in type_.sides]
         elif isinstance(type_, Lst):
-            kind, main, parts = "list", components[0], [self.plan(type_.element)]
+            kind, main, parts = "array" if type_.array else "list", components[0], [self.plan(type_.element)]
         elif isinstance(type_, Sink):
             kind = "sink"
         elif isinstance(type_, (NeverType, Opaque, Func)):

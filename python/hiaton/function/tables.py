@@ -90,12 +90,6 @@ class Tables:
         is_row = is_element(node) and isinstance(node.value, ast.Name)
         return self.array_of(node.value.id) if is_row and self.is_in_table(node.value.id) else None
 
-    def table_taken_apart(self, name):
-        """The list of lists that a name stands for, as cells, of which others may refer to a row from now on."""
-        if self.is_array(name):
-            self.env[name] = self.without_array(self.env[name])
-        return self.env[name]
-
     # Places.
 
     def _count_of_rows(self, table):
@@ -106,7 +100,7 @@ class Tables:
         return self._begin_of(table, row), self._begin_of(table, self.op("add", row, self.constant(1, "i64")))
 
     def _begin_of(self, table, row):
-        return self.op("gather", table.ids[1], row)
+        return self.op("at", table.ids[1], row)
 
     def _place_in_table(self, table, row, column):
         begin, end = self._ends_of_row(table, row)
