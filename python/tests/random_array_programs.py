@@ -26,7 +26,8 @@ class Programs:
         i = self.pick(*scope["index"], *scope["index"], "0")
         if self.random.random() < 0.1:
             return f"{self.element(scope, 'int')} % len({xs})"
-        return self.pick(i, i, i, i, i, f"{i} - 1", f"({i} + 1) % len({xs})", f"-1 - {i}", f"{i} * 2")
+        inside = f"{i} % len({xs})"
+        return self.pick(inside, inside, inside, f"({i} + 1) % len({xs})", f"{i} // 2", f"-1 - {inside}", "0", i, f"{i} - 1")
 
     def element(self, scope, kind):
         if scope["table"][kind] and self.random.random() < 0.4:
@@ -166,4 +167,5 @@ class Programs:
 
 def arguments(seed):
     rng = random.Random(seed)
-    return rng.randint(1, 5), [rng.randint(-3, 5) for _ in range(rng.randint(0, 7))], [rng.randint(0, 4) for _ in range(rng.randint(4, 7))]
+    least = rng.choice((0, 5, 5, 5))
+    return rng.randint(1, 5), [rng.randint(-3, 5) for _ in range(rng.randint(least, 7))], [rng.randint(0, 4) for _ in range(rng.randint(5, 7))]
