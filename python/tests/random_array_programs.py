@@ -64,7 +64,7 @@ class Programs:
 
     def made(self, scope, kind):
         """A new list, of six elements or so."""
-        size = self.pick("n", "n", "6", "n + 2")
+        size = self.pick("n", "n", "6", "(n + 2)")
         value = self.pick(*{"int": ("0", "7"), "float": ("0.5", "1.0"), "bool": ("False", "True")}[kind])
         choices = [f"[{value}] * {size}", f"[{value}] * {size}", f"[{self.pick(*ELEMENTS[kind])} for i in range({size})]"]
         if scope["list"][kind]:

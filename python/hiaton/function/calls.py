@@ -7,7 +7,8 @@ import inspect
 import types
 
 from hiaton import _core, pieces
-from hiaton.function import mathematics, prelude
+from hiaton.function import prelude
+from hiaton.function.builtin_functions import builtin_functions, iterating, lazy
 from hiaton.function.differentiation import is_gradient_maker
 from hiaton.function.errors import ConversionError
 from hiaton.function.iterators import gives_iterator
@@ -59,7 +60,7 @@ class Calls:
         if isinstance(callee.type, Const):
             special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
             has_stars = any(isinstance(a, ast.Starred) for a in node.args)
-            if special is not None and callee.type.value in _iterating() and not has_stars:
+            if special is not None and callee.type.value in iterating() and not has_stars:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
         length = (self.length_of_range(node) or self.length_in_table(node)) if target is builtins.len else None
@@ -70,7 +71,7 @@ class Calls:
                         "elsewhere, let Python run this function",
                         node)
         args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target) or target is pieces.split,
-                                      target in _builtin_functions(), target)
+                                      target in builtin_functions(), target)
         return self._called(node, lambda: self.call(callee, args, named))
 
     def _called(self, node, call):
@@ -191,7 +192,7 @@ class Calls:
         original = getattr(target, "__wrapped__", None)
         if type(target).__module__.startswith("hiaton.function") and original is not None:
             return self.call_function(original, args, named)
-        if target in _builtin_functions():
+        if target in builtin_functions():
             if named:
                 self.refuse(f"arguments by name of '{_name_of(target)}' cannot be converted; write them without names")
             special = getattr(self, f"builtin_{_name_of(target)}", None)
@@ -211,7 +212,7 @@ class Calls:
         if gives_iterator(target):
             self.refuse(f"what itertools.{target.__name__} gives can be gone over where it is made, in a loop or as list(...); make a list "
                         "to keep it")
-        if target in _lazy():
+        if target in lazy():
             self.refuse(f"what '{target.__name__}' gives can be gone over where it is made, in a loop or as list(...); make a list to keep it")
         if isinstance(target, type):
             return self.construct(target, args, named)
@@ -475,29 +476,3 @@ class Calls:
 
 def _name_of(target):
     return getattr(target, "__name__", None) or type(target).__name__
-
-
-class _Functions(list):
-    """By identity: some values have no hash."""
-
-    def __contains__(self, target):
-        return any(target is one for one in self)
-
-
-@functools.cache
-def _builtin_functions():
-    return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, builtins.int,
-                       builtins.float, builtins.bool, builtins.round, *mathematics.FUNCTIONS])
-
-
-@functools.cache
-def _lazy():
-    """What makes the elements that it gives when somebody asks for them."""
-    return _Functions([builtins.range, builtins.enumerate, builtins.zip, builtins.map, builtins.filter])
-
-
-@functools.cache
-def _iterating():
-    """Built-in functions that go over their argument: they see its syntax tree, since it may be a generator."""
-    return _Functions([builtins.sum, builtins.any, builtins.all, builtins.list, builtins.tuple, builtins.reversed,
-                       builtins.min, builtins.max, builtins.sorted])

@@ -439,8 +439,8 @@ class Converter(Instances, Reasons):
     # What is taken as fixed.
 
     def guard(self, kind, container, key, found):
-        if container is vars(prelude) or getattr(container, "__globals__", None) is vars(prelude):
-            return  # nobody changes it
+        if prelude.holds(container) or prelude.holds(getattr(container, "__globals__", None)):
+            return
         self.guards[kind, id(container), key] = (kind, container, key, found)
 
     def guard_cell(self, kind, container, key, found, name, where):
@@ -455,7 +455,7 @@ class Converter(Instances, Reasons):
     def span_of(self, file, node):
         """Where a syntax tree stands in the text that the graph refers to; None: in none."""
         found = None
-        if file != prelude.__file__ and hasattr(node, "lineno"):
+        if not prelude.is_text_of(file) and hasattr(node, "lineno"):
             if self.text.add(file):
                 self.builder.set_source(self.text.name, self.text.whole)
             found = self.text.span_of(file, node)

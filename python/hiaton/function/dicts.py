@@ -1,7 +1,6 @@
 """Dicts whose keys are known before the run: a value for each key."""
 
 import ast
-import dataclasses
 import enum
 
 from hiaton.function.known_items import MOST_KEYS
@@ -37,7 +36,10 @@ def _lists_below(type_):
 
 
 def may_hold(type_, held):
-    """Whether a value of the type may be, or hold, a list or a dict of another one: a list of numbers holds no list of lists."""
+    """Whether a value of the type may be, or hold, a list or a dict of another one: a list of numbers holds no list of lists, and one that lies
+    in an array is that of a name alone."""
+    if isinstance(type_, Lst) and type_.array and type_.fresh:
+        return False
     most, least = _lists_below(type_), _lists_below(held)
     return may_refer(type_) and (most is None or least is None or most >= least)
 
@@ -202,8 +204,6 @@ class Dicts:
         """A list or a dict that something else refers to from now on."""
         if not is_fresh(value.type):
             return value
-        if isinstance(value.type, Lst) and value.type.array:
-            return Value(dataclasses.replace(value.type, fresh=False), value.ids)
         value = self.forward(value)
         type_ = value.type
         if isinstance(type_, Tup):

@@ -12,7 +12,7 @@ from hiaton.function.number_arrays import is_array_of
 from hiaton.function.rewrite import BUILTIN, PatternItem
 from hiaton.function.scopes import changed
 from hiaton.function.state import Root
-from hiaton.function.tables import own_rows
+from hiaton.function.tables import is_table
 from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
                                    Tup, Union, Value, as_number, is_number)
 
@@ -42,7 +42,7 @@ class Expressions:
     def name_value(self, name):
         if name in self.env:
             # Another name for a list: what is appended to it later would be seen through both.
-            self.env[name] = self.without_array_of(name) if self.is_array(name) else self.shared(self.env[name])
+            self.share([name])
             return self.env[name]
         where = self.where
         if name.endswith(BUILTIN):
@@ -72,7 +72,7 @@ class Expressions:
     def peek(self, node):
         """The value of an expression that is only looked at: a list stays one that nobody else refers to."""
         if isinstance(node, ast.Name) and isinstance(getattr(self.env.get(node.id), "type", None), (Lst, Dct)):
-            return self.forward(self.env[node.id])
+            return self.forward(self.cells_of(node.id) if is_table(self.env[node.id].type) else self.env[node.id])
         return self.eval(node)
 
     def eval_Attribute(self, node):
@@ -146,27 +146,6 @@ class Expressions:
                             "write the items out", node)
             values += self.items(value)
         return values
-
-    def eval_List(self, node):
-        if any(isinstance(item, ast.Starred) for item in node.elts):
-            return self._list_with_stars(node)
-        values = [self.eval(item) for item in node.elts]
-        return own_rows(self.list_of(values, ("list", id(node))), node.elts)
-
-    def _list_with_stars(self, node):
-        """Joins lists."""
-        made = self.default(Lst(NEVER, True))
-        for item in node.elts:
-            part = self.as_list(item.value) if isinstance(item, ast.Starred) else self.list_of([self.eval(item)], None)
-            if isinstance(part.type, Tup):
-                part = self.list_of(self.items(part), None)
-            made = self.call_prelude("joined", [made, part])
-        return self.as_new(made)
-
-    @staticmethod
-    def as_new(value):
-        """A list that was just made: nobody else refers to it."""
-        return Value(Lst(value.type.element, True), value.ids) if isinstance(value.type, Lst) else value
 
     def eval_UnaryOp(self, node):
         if isinstance(node.op, ast.Not):
@@ -261,7 +240,7 @@ class Expressions:
 
     def share(self, names):
         for name in names:
-            self.env[name] = self.shared(self.env[name])
+            self.env[name] = self.without_array_of(name) if self.is_array(name) else self.shared(self.env[name])
 
     # Conditions: a bool that is known, or a value of the graph; with what is known on each side.
 

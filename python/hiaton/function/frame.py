@@ -83,7 +83,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
     def node(self, node):
         self._node = node
         if self.where is not None:
-            if self.where.file != prelude.__file__ and hasattr(node, "lineno"):
+            if not prelude.is_text_of(self.where.file) and hasattr(node, "lineno"):
                 self.converter.place = f"{self.where.file}:{node.lineno}"
                 if not is_of_package(self.where.file):
                     self.converter.user_place = self.converter.place
@@ -273,7 +273,7 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
 
     def require(self, condition, why):
         """Where it does not hold, the run ends and CPython runs the call; `why` is for the report."""
-        is_of_the_user = self.where is not None and self.where.file != prelude.__file__ and self.node is not None
+        is_of_the_user = self.where is not None and not prelude.is_text_of(self.where.file) and self.node is not None
         self._assume(condition, f"{self.where.file}:{self.node.lineno}: {why}" if is_of_the_user else why)
 
     def require_variant(self, id_, why):

@@ -30,6 +30,20 @@ class RangeItems:
         return state[0], [Value(INT, (following,)), state[1]]
 
 
+class SteppedItems:
+    """Of `range` with a step that the run knows: the state is the next number, how many are left, and the step."""
+
+    count = 3
+
+    def has(self, frame, state):
+        return frame.op("gt", state[1].ids[0], frame.constant(0, "i64"))
+
+    def take(self, frame, state):
+        following = frame.op("add", state[0].ids[0], state[2].ids[0])
+        left = frame.op("sub", state[1].ids[0], frame.constant(1, "i64"))
+        return state[0], [Value(INT, (following,)), Value(INT, (left,)), state[2]]
+
+
 class RowItems:
     """Of a tensor: the state is the tensor, the number of the next row and that of all."""
 

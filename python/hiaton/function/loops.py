@@ -4,7 +4,7 @@ import ast
 import builtins
 
 from hiaton.function.dicts import is_fresh, may_hold
-from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run, names_start
+from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, SteppedItems, ZipItems, mark_run, names_start
 from hiaton.function.known_items import MOST_UNROLLED
 from hiaton.function.liveness import names_needed, names_outside
 from hiaton.function.scopes import assigned, calls_change, changed, iterated_names, read_names
@@ -233,7 +233,8 @@ class Loops:
         step = 1
         if len(args) == 3:
             if not is_number(args[2].type) or args[2].type.value == 0:
-                self.refuse("range(): expected a step that is known before the run, and not 0; write the number", node)
+                length = self.call_prelude("length_of_range", args)
+                return SteppedItems(), [Value(INT, (self.as_kind(v, int),)) for v in (args[0], length, args[2])]
             step = args[2].type.value
         start, stop = (Value(Const(0)), args[0]) if len(args) == 1 else args[:2]
         return RangeItems(step), [Value(INT, (self.as_kind(v, int),)) for v in (start, stop)]

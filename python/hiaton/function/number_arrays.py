@@ -14,7 +14,7 @@ import types as python_types
 
 from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, taken_apart
 from hiaton.function.tables import is_table
-from hiaton.function.types import BOOL, FLOAT, INT, Lst, Tens, Value, is_number
+from hiaton.function.types import BOOL, FLOAT, INT, Lst, Tens, Value, general, is_number
 
 _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool"}
 
@@ -77,10 +77,12 @@ class NumberArrays:
         self.env[name if is_own else f"{hidden}.array.{name}"] = array
 
     def cells_of(self, name):
-        """The list that a name stands for, as one of cells from now on."""
-        if self.is_array(name):
-            self.env[name] = self.without_array(self.env[name])
-        return self.env[name]
+        """The list that a name stands for, as one of cells from now on, of which others may refer to an element."""
+        value = self.without_array(self.env[name])
+        if getattr(value.type, "owned", False):
+            value = Value(dataclasses.replace(value.type, owned=False), value.ids)
+        self.env[name] = value
+        return value
 
     def without_array_of(self, name):
         """The list that a name stands for as one of cells, to which others refer from now on."""
@@ -89,6 +91,22 @@ class NumberArrays:
         if self.loop is not None:
             self.env[f"{self.loop.hidden}.array.{name}"] = Value(dataclasses.replace(value.type, fresh=False), value.ids)
         return made
+
+    def filled_array(self, node):
+        """name = [x] * n, where elements of the list are looked up later; None where it is something else."""
+        target, product = node.targets[0], node.value
+        is_one = isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult) and isinstance(product.left, ast.List) \
+            and len(product.left.elts) == 1 and len(node.targets) == 1 and isinstance(target, ast.Name)
+        if not is_one or target.id not in looked_up(self.where.tree) or target.id in self.where.set_outside or not self.lays_out():
+            return None
+        item, times = self.eval_many(product.left.elts), self.operand(self.eval(product.right))
+        element = general(item[0].type) if len(item) == 1 else None
+        if element not in _DTYPES or not self.numeric(times.type) or self.kind_of(times.type) is float:
+            return self.binary("Mult", self.list_of(item, None), times)
+        to = Lst(element, True, False, True)
+        length = self.op("max", self.as_kind(times, int), self.constant(0, "i64"))
+        zeros = self._zeros(to, Value(INT, (length,)))
+        return Value(to, (self.op("broadcast_like", self.held(item[0]).ids[0], zeros.ids[0]),))
 
     # Arguments.
 

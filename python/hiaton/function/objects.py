@@ -9,6 +9,7 @@ from hiaton import _core
 from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
 from hiaton.function.statements import Scope
+from hiaton.function.tables import own_rows
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
                                    Value, as_number, general, is_data_class, is_number, join)
 
@@ -320,6 +321,27 @@ class Objects:
             return Value(Objs(frozenset([cls])), (self.graph.constant(0, converter.object_type),))
 
     # Lists.
+
+    def eval_List(self, node):
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            return self._list_with_stars(node)
+        values = [self.eval(item) for item in node.elts]
+        return own_rows(self.list_of(values, ("list", id(node))), node.elts)
+
+    def _list_with_stars(self, node):
+        """Joins lists."""
+        made = self.default(Lst(NEVER, True))
+        for item in node.elts:
+            part = self.as_list(item.value) if isinstance(item, ast.Starred) else self.list_of([self.eval(item)], None)
+            if isinstance(part.type, Tup):
+                part = self.list_of(self.items(part), None)
+            made = self.call_prelude("joined", [made, part])
+        return self.as_new(made)
+
+    @staticmethod
+    def as_new(value):
+        """A list that was just made: nobody else refers to it."""
+        return Value(Lst(value.type.element, True), value.ids) if isinstance(value.type, Lst) else value
 
     def list_of(self, values, key):
         values = [self.shared(value) for value in values]

@@ -38,7 +38,7 @@ class Reasons:
 
     def shown_name(self, function, types):
         """What messages call a function of Python, and the module that it is a method of; None where they leave it out."""
-        if function.__code__.co_filename == prelude.__file__:
+        if prelude.is_text_of(function.__code__.co_filename):
             return None
         name = function.__qualname__.rpartition("<locals>.")[2]
         holder = types[0].value if types and isinstance(types[0], Const) else None

@@ -3,6 +3,7 @@
 import ast
 import inspect
 
+from hiaton.function.array_uses import is_element
 from hiaton.function.exits import left_early
 from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import always_leaves, assigned, body_of, declared_names, functions_in, lent_names, needed_names, read_names
@@ -261,6 +262,7 @@ class Statements:
     def do_Assign(self, node):
         value = self.popped(node.value)
         value = self.moved(node) if value is None else value
+        value = self.filled_array(node) if value is None else value
         if value is None:
             value = self._kept(self.eval(node.value), node.value)
         for target in node.targets:
@@ -290,22 +292,23 @@ class Statements:
         self.bind(node.target.id, self.binary(type(node.op).__name__, value, self.eval(node.value)))
 
     def _change_item(self, node):
-        """name[key] += value: the key is computed once."""
+        """name[key] += value and rows[i][key] += value: each key is computed once."""
         if isinstance(node.target.slice, ast.Slice):
             self.refuse("a change of a part of a list cannot be converted; build a new list", node)
-        self.refuse_to_compute_twice(node.target)
+        keys = [node.target.value.slice, node.target.slice] if is_element(node.target.value) else [node.target.slice]
+        names = [f"key@{id(node)}.{number}" for number in range(len(keys))]
         if not hasattr(node, "hiaton_item"):
-            key = ast.Name(f"key@{id(node)}", ast.Load())
-            parts = [ast.Subscript(node.target.value, key, context) for context in (ast.Load(), ast.Store())]
-            node.hiaton_item = [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
+            holder = node.target.value.value if len(keys) > 1 else node.target.value
+            node.hiaton_item = [_with_keys(holder, names, context(), node) for context in (ast.Load, ast.Store)]
         item, target = node.hiaton_item
-        key = item.slice.id
-        self.env[key] = self.eval(node.target.slice)
+        for name, key in zip(names, keys):
+            self.env[name] = self.eval(key)
         before = self.eval(item)
         if isinstance(before.type, (Lst, Dct)):
             self.refuse("this change of a list cannot be converted; build a new one", node)
         self.set_item(target, self.binary(type(node.op).__name__, before, self.eval(node.value)))
-        del self.env[key]
+        for name in names:
+            del self.env[name]
 
     def _kept(self, value, node):
         """A list that was just made belongs to the name alone."""
@@ -359,6 +362,13 @@ class Statements:
         if condition[0] is not True:
             self.require(condition[0], f"'{_first_line(node)}'")
         self.learn(condition[1])
+
+
+def _with_keys(holder, names, context, where):
+    """holder[a][b], by names of the keys."""
+    for number, name in enumerate(names, 1):
+        holder = ast.Subscript(holder, ast.Name(name, ast.Load()), context if number == len(names) else ast.Load())
+    return ast.fix_missing_locations(ast.copy_location(holder, where))
 
 
 class _Unbound:

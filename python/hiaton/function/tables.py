@@ -11,7 +11,6 @@ import ast
 import dataclasses
 
 from hiaton.function.array_uses import is_element
-from hiaton.function.scopes import nodes_below
 from hiaton.function.types import INT, NEVER, Lst, Value, join
 
 
@@ -49,7 +48,7 @@ class Tables:
         if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
             return None
         argument, = node.args
-        if isinstance(argument, ast.Name) and self.is_in_table(argument.id):
+        if isinstance(argument, ast.Name) and self._is_in_table(argument.id):
             return Value(INT, (self._count_of_rows(self.array_of(argument.id)),))
         table = self._table_of(argument)
         if table is None:
@@ -76,19 +75,17 @@ class Tables:
         self.bind(name, Value(held.type, (numbers, held.ids[1])))
         return True
 
-    def refuse_to_compute_twice(self, target):
-        """rows[i][j] += value reads the row, and sets it."""
-        if is_element(target.value) and any(isinstance(part, ast.Call) for part in nodes_below([target.value.slice])):
-            self.refuse("this change of an element would call the function for its row twice; give the number of the row a name before", target)
-
-    def is_in_table(self, name):
+    def _is_in_table(self, name):
+        """Whether a name stands for a list of lists that lies in tensors: one of which nobody else refers to a row does from now on."""
+        if getattr(getattr(self.env.get(name), "type", None), "owned", False):
+            self.lay_out(name, "")
         array = self.array_of(name)
         return array is not None and is_table(array.type)
 
     def _table_of(self, node):
         """The list of lists of which an expression is a row; None: it is none, or does not lie in tensors."""
         is_row = is_element(node) and isinstance(node.value, ast.Name)
-        return self.array_of(node.value.id) if is_row and self.is_in_table(node.value.id) else None
+        return self.array_of(node.value.id) if is_row and self._is_in_table(node.value.id) else None
 
     # Places.
 
