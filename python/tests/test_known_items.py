@@ -154,7 +154,7 @@ def test_what_a_loop_indexes_by_what_it_sets():
     assert hia.function(rows, strict=True)(4) == rows(4)
 
     def nested(n):
-        made = [[0] * n for _ in range(n)]
+        made = [[0] * n] * n
         for i in range(n):
             made[i][i] = i
         return made

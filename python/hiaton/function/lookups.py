@@ -70,7 +70,7 @@ class Lookups:
         whole = {}
         for number, node in enumerate(_lookups_of(loop.node)[:_MOST_LOOKUPS]):
             value = self.env.get(node.value.id)
-            if value is not None and _may_be_looked_up(value.type):
+            if value is not None and _may_be_looked_up(value.type) and self.array_of(node.value.id) is None:
                 name = f"{loop.hidden}.at.{number}"
                 if node.value.id not in whole:
                     whole[node.value.id] = Value(Lst(value.type.element), self.forward(value).ids)
