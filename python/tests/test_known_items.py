@@ -158,7 +158,7 @@ def test_what_a_loop_indexes_by_what_it_sets():
         for i in range(n):
             made[i][i] = i
         return made
-    with pytest.raises(hia.ConversionError, match="an element of a list inside of another list cannot be set; set the whole inner list"):
+    with pytest.raises(hia.ConversionError, match="cannot be set where something else may refer to an inner list; make these by"):
         hia.function(nested, strict=True)(3)
 
 

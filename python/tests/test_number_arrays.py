@@ -3,9 +3,11 @@
 import time
 import warnings
 
+import numpy
 import pytest
 
 import hiaton as hia
+from hiaton import nn
 
 
 def sieve(n):
@@ -301,3 +303,55 @@ def test_functions_that_read_a_list_otherwise_get_it_as_it_is():
         return xs, ys
     found = hia.function(chosen, strict=True)(6)
     assert found == chosen(6) and found[0] is found[1]
+
+
+class Parser(nn.Module):
+    """Each span of a sentence has a vector: what its parts become, on average."""
+
+    def __init__(self, d):
+        self.E, self.W = nn.Embedding(9, d), nn.Linear(2 * d, d)
+
+    def span(self, words):
+        n = len(words)
+        chart = [[None] * n for _ in range(n)]
+        for i in range(n):
+            chart[i][i] = self.E(words[i])
+        for size in range(1, n):
+            for i in range(n - size):
+                parts = [self.join(chart[i][k], chart[k + 1][i + size]) for k in range(i, i + size)]
+                chart[i][i + size] = sum(parts) / size
+        return chart[0][n - 1]
+
+    def join(self, left, right):
+        return hia.tanh(self.W(hia.concat([left, right], axis=0)))
+
+    def loss(self, words):
+        return hia.sum(self.span(words) ** 2)
+
+
+def test_a_chart_holds_tensors():
+    model, words = Parser(4), [3, 1, 4, 1, 5]
+    spans = hia.function(model.span, strict=True)
+    for sentence in (words, words[:1], words[1:]):
+        assert numpy.allclose(spans(sentence).numpy(), model.span(sentence).numpy(), rtol=1e-5)
+    value, gradients = nn.value_and_grad(model, model.loss)(words)
+    assert numpy.allclose(value.numpy(), model.loss(words).numpy(), rtol=1e-5)
+    with hia.GradientTape() as tape:
+        loss = model.loss(words)
+    plain = tape.gradient(loss, [model.E.weight, model.W.weight, model.W.bias])
+    for path, expected in zip(("W.weight", "W.bias"), plain[1:]):
+        found = gradients[path]
+        assert numpy.allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-6), path
+
+
+def test_a_table_of_objects_that_are_set_one_by_one():
+    def paths(n):
+        ways = [[None] * n for _ in range(n)]
+        for i in range(n):
+            for j in range(n):
+                above = ways[i - 1][j] if i > 0 else None
+                left = ways[i][j - 1] if j > 0 else None
+                ways[i][j] = ("start", 1) if above is None and left is None else \
+                    ("joined", (0 if above is None else above[1]) + (0 if left is None else left[1]))
+        return ways[n - 1][n - 1], len(ways), len(ways[0])
+    assert hia.function(paths, strict=True)(4) == paths(4)

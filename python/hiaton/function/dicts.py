@@ -186,8 +186,8 @@ class Dicts:
         if isinstance(target.value, ast.Subscript):
             if self.set_in_table(target, value):
                 return
-            self.refuse("an element of a list inside of another list cannot be set; set the whole inner list, rows[i] = [...], or keep one list "
-                        "of all elements", target)
+            self.refuse("an element of a list inside of another list cannot be set where something else may refer to an inner list; make these "
+                        "by [[...] for ...], or set the whole inner list, rows[i] = [...]", target)
         if held is None or not isinstance(held.type, Dct):
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
         if not held.type.fresh:

@@ -196,7 +196,9 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         if value.type.backward != to.backward:
             value = self.turned(value)
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
-        if not same and to.fresh and are_recast(value.type.element, to.element):
+        if not same and to.owned and value.type.owned:
+            return Value(to, self.widened_rows(value, to.element.element).ids)
+        if not same and to.fresh and (value.type.fresh or are_recast(value.type.element, to.element)):
             return self.recast(value, to.element)
         if not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element:
             self.refuse(f"expected lists of one type, found {value.type} and {to}; convert the elements")

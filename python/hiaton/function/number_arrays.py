@@ -60,9 +60,6 @@ class NumberArrays:
             return None
         return next((value for key, value in self.env.items() if is_array_of(key, name)), None)
 
-    def may_be_table(self, value):
-        return self._may_be_array(value) and is_table(value.type)
-
     def _may_be_array(self, value):
         return value is not None and _may_lie_in_array(value.type) and self.lays_out()
 

@@ -35,57 +35,97 @@ def own_rows(value, elements):
 
 class Tables:
     def element_of_table(self, node):
-        """rows[i][j], of a list that lies in tensors; None where it is something else."""
+        """rows[i][j], of a list of lists that lies in tensors or to whose rows nobody else refers; None where it is something else."""
         table = self._table_of(node.value) if is_element(node) else None
         if table is None:
             return None
         row = self._index_into_list(self.eval(node.value.slice))
         column = self._index_into_list(self.eval(node.slice))
-        return self.element_at(table, self._place_in_table(table, row, column))
+        if table.type.array:
+            return self.element_at(table, self._place_in_table(table, row, column))
+        return self.call_prelude("element", [self._row_of_cells(table, row), column])
 
     def length_in_table(self, node):
         """len(rows) and len(rows[i]) of the same; None where it is something else."""
         if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
             return None
         argument, = node.args
-        if isinstance(argument, ast.Name) and self._is_in_table(argument.id):
-            return Value(INT, (self._count_of_rows(self.array_of(argument.id)),))
+        if isinstance(argument, ast.Name):
+            table = self._table(argument.id)
+            if table is None:
+                return None
+            return Value(INT, (self._count_of_rows(table),)) if table.type.array else self.call_prelude("count", [self._cells(table)])
         table = self._table_of(argument)
         if table is None:
             return None
-        begin, end = self._ends_of_row(table, self._index_into_list(self.eval(argument.slice)))
+        row = self._index_into_list(self.eval(argument.slice))
+        if not table.type.array:
+            return self.call_prelude("count", [self._row_of_cells(table, row)])
+        begin, end = self._ends_of_row(table, row)
         return Value(INT, (self.op("sub", end, begin),))
 
     def set_in_table(self, target, value):
-        """rows[i][j] = value. Gives whether it is an element of a list of lists of numbers."""
+        """rows[i][j] = value. Gives whether it is an element of a list of lists to whose rows nobody else refers."""
         name = getattr(target.value.value, "id", None)
         held = self.env.get(name)
-        if held is None or not is_element(target) or not is_element(target.value) or not self.may_be_table(held):
+        if held is None or not is_element(target) or not is_element(target.value) or not is_table(held.type):
             return False
         if not held.type.fresh:
             self.own(name, held, target)
-        element = held.type.element.element
-        if not held.type.owned or join(element, value.type) != element:
+        if not held.type.owned:
             return False
-        self.lay_out(name, "")
         row, column = (self._index_into_list(self.eval(part)) for part in (target.value.slice, target.slice))
-        held = self.env[name]
-        place = self._place_in_table(held, row, column)
-        numbers = self.op("set_at", held.ids[0], self.coerce(value, element).ids[0], place)
-        self.bind(name, Value(held.type, (numbers, held.ids[1])))
+        element = held.type.element.element
+        if join(element, value.type) == element and self._table(name).type.array:
+            held = self.env[name]
+            numbers = self.op("set_at", held.ids[0], self.coerce(value, element).ids[0], self._place_in_table(held, row, column))
+            self.bind(name, Value(held.type, (numbers, held.ids[1])))
+        else:
+            self._set_in_cells(name, row, column, self.shared(value))
         return True
 
-    def _is_in_table(self, name):
-        """Whether a name stands for a list of lists that lies in tensors: one of which nobody else refers to a row does from now on."""
+    def _set_in_cells(self, name, row, column, value):
+        held = self.env[name]
+        if held.type.element.element is NEVER:
+            self.fail("an index into an empty list")
+        element = join(held.type.element.element, value.type)
+        rows = self.widened_rows(self._cells(held), element)
+        changed = self.call_prelude("replaced", [self._row_of_cells(rows, row), column, self.coerce(value, element)])
+        made = self.call_prelude("replaced", [rows, row, Value(Lst(element), self.forward(changed).ids)])
+        self.bind(name, Value(Lst(Lst(element), True, owned=True), self.forward(made).ids))
+
+    def widened_rows(self, rows, element):
+        """A list of lists to which nobody else refers, as one of lists of elements of a wider type."""
+        type_, to = Lst(rows.type.element), Lst(Lst(element))
+        if type_.element.element == element:
+            return Value(to, rows.ids)
+
+        def build(frame, values):
+            def more():
+                instance = frame.converter.instance(("wider_rows", to), "wider_rows", [type_], build)
+                row = frame.head(values[0])
+                row = frame.recast(Value(Lst(row.type.element, True), row.ids), element)
+                return frame.cons(Value(to.element, row.ids), frame.call_instance(instance, [frame.tail(values[0])]))
+            return frame.either(frame.is_empty(values[0]), lambda: frame.default(to), more, to)
+        return self._made_of_list(("wider_rows", to), [type_], build, to, [rows])
+
+    def _row_of_cells(self, rows, row):
+        return self.call_prelude("element", [self._cells(rows), row])
+
+    def _cells(self, rows):
+        return Value(Lst(rows.type.element), self.forward(rows).ids)
+
+    def _table(self, name):
+        """The list of lists that a name stands for, if it lies in tensors or nobody else refers to its rows; else None."""
         if getattr(getattr(self.env.get(name), "type", None), "owned", False):
             self.lay_out(name, "")
+            return self.env[name]
         array = self.array_of(name)
-        return array is not None and is_table(array.type)
+        return array if array is not None and is_table(array.type) else None
 
     def _table_of(self, node):
-        """The list of lists of which an expression is a row; None: it is none, or does not lie in tensors."""
-        is_row = is_element(node) and isinstance(node.value, ast.Name)
-        return self.array_of(node.value.id) if is_row and self._is_in_table(node.value.id) else None
+        """The same of which an expression is a row."""
+        return self._table(node.value.id) if is_element(node) and isinstance(node.value, ast.Name) else None
 
     # Places.
 
