@@ -42,7 +42,7 @@ class Programs:
             return self.condition(scope, depth)
         has_lists = scope["list"][kind] or scope["table"][kind]
         simple = [self.element(scope, kind)] * 3 if has_lists and scope["list"][kind] else []
-        simple += ["1", self.pick(*scope["index"])] if kind == "int" else ["0.25", "float(n)"]
+        simple += ["1", self.pick(*scope["index"], *scope["values"])] if kind == "int" else ["0.25", "float(n)"]
         if depth <= 0 or self.random.random() < 0.3:
             return self.pick(*simple)
         a, b = self.number(scope, kind, depth - 1), self.number(scope, kind, depth - 1)
@@ -99,8 +99,13 @@ class Programs:
             elif way < 7 and depth > 0:
                 name = self.name("k")
                 over = self.pick("range(n)", "range(n)", f"range(len({xs}))" if xs else "range(3)", "range(1, n)", "range(n - 1, -1, -1)")
+                inner = {**scope, "index": [*scope["index"], name, name]}
+                if xs and self.random.random() < 0.3:
+                    item = self.name("x")
+                    over, name = self.pick((f"enumerate({xs})", f"{name}, {item}"), (xs, item))
+                    inner = {**scope, "index": [*scope["index"], *name.split(", ")[:-1]], "values": [*scope["values"], f"int({item})"]}
                 self.lines.append(f"{pad}for {name} in {over}:")
-                self.block({**scope, "index": [*scope["index"], name, name]}, depth - 1, indent + 1, True)
+                self.block(inner, depth - 1, indent + 1, True)
             elif way < 10 and (xs in scope["own"] or xs and self.random.random() < 0.1):
                 how = self.pick("=", "=", "+=" if kind != "bool" else "=")
                 self.lines.append(f"{pad}{xs}[{self.index(scope, xs)}] {how} {self.number(scope, kind, 2)}")
@@ -156,7 +161,7 @@ class Programs:
         self.lines = ["g0 = 3\nlog = []\n\n"]
         readers, changers = self.functions()
         scope = {"index": ["n", "2"], "list": {"int": ["xs", "ys"], "float": [], "bool": []}, "table": {kind: [] for kind in ELEMENTS},
-                 "own": [], "readers": readers, "changers": changers}
+                 "own": [], "values": [], "readers": readers, "changers": changers}
         self.lines.append("def main(n, xs, ys):\n    s = 0\n    kept = []")
         scope = self.block(scope, 3, 1)
         scope = self.block(scope, 3, 1)

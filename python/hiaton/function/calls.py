@@ -125,7 +125,7 @@ class Calls:
                 self.refuse(f"arguments by name of 'dict.{node.func.attr}' cannot be converted; write them without names")
             return self.dict_method(value, node.func.attr, args)
         if isinstance(value.type, (Objs, Tens)) or isinstance(value.type, Tup) and value.type.cls is not tuple:
-            args, named = self._arguments(node)
+            args, named = self._arguments(node, function=self._method_of(value, node.func.attr))
             return self._called(node, lambda: self.call_method(value, node.func.attr, args, named))
         if isinstance(value.type, Lst) and node.func.attr == "pop" and isinstance(node.func.value, ast.Name) and not node.keywords:
             return self.popped_inside(node)
@@ -137,6 +137,13 @@ class Calls:
             self.refuse(f"list.{node.func.attr} cannot be converted here; "
                         "lists that the function made have methods that change them, as statements of their own")
         return None
+
+    @staticmethod
+    def _method_of(value, name):
+        """The method that an object is called by, if its classes have one in common; None: they do not."""
+        found = {id(method): method for method in (inspect.getattr_static(cls, name, None) for cls in getattr(value.type, "classes", ()))}
+        method = found.popitem()[1] if len(found) == 1 else None
+        return types.MethodType(method, value) if isinstance(method, types.FunctionType) else method
 
     def _call_super(self, node):
         cls, this = self.where.owner, self.env.get(self.where.first)

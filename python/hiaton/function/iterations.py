@@ -70,6 +70,22 @@ class ListItems:
         return frame.head(state[0]), [frame.tail(state[0])]
 
 
+class ItemsInPlace:
+    """Of a list that lies in an array and whose elements the loop sets, by name: the state is the index of the next one."""
+
+    count = 1
+
+    def __init__(self, name):
+        self.name = name
+
+    def has(self, frame, state):
+        return frame.op("lt", state[0].ids[0], frame.length_of_array(frame.array_of(self.name)).ids[0])
+
+    def take(self, frame, state):
+        following = frame.op("add", state[0].ids[0], frame.constant(1, "i64"))
+        return frame.element_of_array(frame.array_of(self.name), state[0]), [Value(INT, (following,))]
+
+
 class ZipItems:
     """`is_strict`: all have equally many elements."""
 

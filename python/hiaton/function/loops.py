@@ -122,11 +122,14 @@ class Loops:
             elsewhere = self._read_elsewhere(node) | {name for name in self.env if str(name).startswith("list@")}
             results = sorted(assigned(node) & elsewhere) + [name for name in self.state_names() if name in self.env]
             names = names_needed(self.where.tree, node) | set(results)
-        items = None
+        items, state = None, []
         if isinstance(node, ast.For):
             if not leaves([*node.body, *node.orelse], (ast.Return, ast.Break)):
                 mark_run(node.iter)
             # Python goes over what is changed meanwhile.
+            in_place = self.items_set_in_place(node)
+            if in_place is not None:
+                return self._run_loop_over(node, *in_place, after, names, results)
             self.share(iterated_names(node.iter) & changed(*node.body) & self.env.keys())
             items = self.turns_written_out(node) if after is None else None
             if items is not None:
@@ -137,9 +140,12 @@ class Loops:
             if after is None and self._taken_apart(node):
                 return None
             items, state = self.items_of(node.iter)
+        return self._run_loop_over(node, items, state, after, names, results)
+
+    def _run_loop_over(self, node, items, state, after, names, results):
+        """The same, whose items are known; None: a `while`."""
         loop = Loop(node, items, self.where, self.loop, after, names, results)
-        if items:
-            loop.set_state(self, [self.held(v) for v in state])
+        loop.set_state(self, [self.held(v) for v in state])
         self.begin_arrays(node, loop.hidden)
         self.begin_lookups(loop)
         if after is not None:

@@ -9,12 +9,15 @@ do nothing else with them, is found out from round to round, and noted in the sy
 """
 
 import ast
+import builtins
 import dataclasses
 import types as python_types
 
 from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, taken_apart
+from hiaton.function.iterations import CountedItems, ItemsInPlace
+from hiaton.function.scopes import calls_change, changed, nodes_below
 from hiaton.function.tables import is_table
-from hiaton.function.types import BOOL, FLOAT, INT, Lst, Tens, Value, general, is_number
+from hiaton.function.types import BOOL, FLOAT, INT, Const, Lst, Tens, Value, general, is_number
 
 _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool"}
 
@@ -43,6 +46,24 @@ class NumberArrays:
     def _is_taken_apart(self, name, node, inside):
         """Whether a name stands for a list of lists of which a loop or a function, where it is called `inside`, takes or sets whole ones."""
         return is_table(getattr(self.env.get(name), "type", None)) and inside in taken_apart(node)
+
+    def items_set_in_place(self, loop):
+        """How to go over a list of numbers of which the loop sets elements, as a name or by `enumerate`, and the first state; None: it
+        goes over something else."""
+        node, is_counted = loop.iter, isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", None) == "enumerate"
+        if is_counted and len(node.args) == 1 and not node.keywords and self.eval(node.func).type == Const(builtins.enumerate):
+            node = node.args[0]
+        name = getattr(node, "id", None)
+        lent = {name for part in nodes_below(loop.body) for name in calls_change(part)}
+        is_set = name in changed(*loop.body) and name not in set().union(lent, *map(resized, loop.body))
+        if not is_set or not self.is_list(name) or not self.env[name].type.fresh or is_table(self.env[name].type):
+            return None
+        self.lay_out(name, "")
+        if not self.is_array(name):
+            return None
+        first = Value(INT, (self.constant(0, "i64"),))
+        items = ItemsInPlace(name)
+        return (items, [first]) if node is loop.iter else (CountedItems(items), [first, first])
 
     def lays_out(self):
         """Not where tensors are computed: what each turn looks up would wait for the turn before."""
@@ -123,6 +144,8 @@ class NumberArrays:
 
     def _parameter_of(self, function, place):
         """The tree of a function of Python, and the name of a parameter; None: it is not known."""
+        if isinstance(function, python_types.MethodType):
+            function, place = function.__func__, place + 1 if isinstance(place, int) else place
         if not isinstance(function, python_types.FunctionType) or place is None:
             return None, None
         tree, parameters = self._tree_and_parameters(function)
