@@ -2,23 +2,13 @@
 
 import random
 
+from random_text import RandomText
+
 ELEMENTS = {"int": ["0", "1", "i", "n - 3"], "float": ["0.5", "1.0", "float(i)"], "bool": ["True", "False", "i % 2 == 0"]}
 
 
-class Programs:
+class Programs(RandomText):
     """Each has a function `main` of an integer and two lists of integers."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.lines = []
-        self.fresh = 0
-
-    def pick(self, *choices):
-        return self.random.choice(choices)
-
-    def name(self, kind):
-        self.fresh += 1
-        return f"{kind}{self.fresh}"
 
     # Expressions. `scope`: names by what they stand for; of lists by the kind of their elements, of tables so too.
 

@@ -4,22 +4,11 @@ prints."""
 import random
 
 from random_program_objects import Node
+from random_text import RandomText
 
 
-class Programs:
+class Programs(RandomText):
     """Each has a function `main` of an integer, a list of integers, a tree and a float."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.lines = []
-        self.fresh = 0
-
-    def pick(self, *choices):
-        return self.random.choice(choices)
-
-    def name(self, kind):
-        self.fresh += 1
-        return f"{kind}{self.fresh}"
 
     # Expressions, by the type that they have. `scope`: names by type.
 
