@@ -98,7 +98,7 @@ class BodyChecker {
   Var apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish, Span span,
             Attributes attributes = {});
   Wish wish_of_operand(ExprId operand, const Wish& wish) const;
-  Wish wish_beside(const Operation& operation, const Wish& type, ExprId operand) const;
+  Wish wish_beside(const Operation& operation, const Wish& type, ExprId operand, std::size_t number) const;
   /// nullptr where a Call is none of an operation.
   const Operation* operation_of(const Expr& call) const {
     return call.of_catalog ? operations_.find_shadowed(call.name) : operations_.find(call.name);
@@ -124,6 +124,8 @@ class BodyChecker {
   // Ranges in their brackets (slices.cpp), and tensors of sizes that the run knows (filled.cpp).
   std::optional<int64_t> known_integer(ExprId id) const;
   bool has_range(const Expr& index) const;
+  /// Whether it names a learned parameter.
+  bool is_learned(const Expr& expr) const;
   bool may_be_place(ExprId position);
   Var slices(const Expr& expr);
   Var bound(ExprId id);

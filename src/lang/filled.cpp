@@ -14,26 +14,29 @@ constexpr int64_t kMostInProgram = 1024;
 /// Zeros of one byte each: twice as many with each call.
 FunctionRef zero_bytes(Generated& generated) {
   const Type bytes(DType::U8, {unknown_dim()});
-  return generated.function(
-      "zero_bytes", {{DType::I64, "count"}}, {bytes}, [](FunctionBuilder& f, FunctionRef self) -> Vars {
-        const Var n = f.param(0);
-        const auto one = [&] { return f.constant(Value(Tensor(DType::U8, {1}))); };
-        return f.if_else(
-            n <= 1,
-            [&] {
-              return f.if_else(
-                  n == 1, [&] { return one(); }, [&] { return f.constant(Value(Tensor(DType::U8, {0}))); });
-            },
-            [&] {
-              const Var half = f.call(self, {n / 2});
-              const Var both = f.op("concat", {half, half}, {0});
-              return f.if_else(
-                  n % 2 == 0, [&] { return both; },
-                  [&] {
-                    return f.op("concat", {both, one()}, {0});
-                  });
-            });
-      });
+  return generated.function("zero_bytes", {{DType::I64, "count"}}, {bytes},
+                            [](FunctionBuilder& f, FunctionRef self) -> Vars {
+                              const Var n = f.param(0);
+                              const auto one = [&] { return f.constant(Value(Tensor(DType::U8, {1}))); };
+                              return f.if_else(
+                                  n <= 1,
+                                  [&] {
+                                    return f.if_else(
+                                        n == 1, [&] { return one(); },
+                                        [&] {
+                                          return f.op("slice", {one()}, {0, 0, 0});
+                                        });
+                                  },
+                                  [&] {
+                                    const Var half = f.call(self, {n / 2});
+                                    const Var both = f.op("concat", {half, half}, {0});
+                                    return f.if_else(
+                                        n % 2 == 0, [&] { return both; },
+                                        [&] {
+                                          return f.op("concat", {both, one()}, {0});
+                                        });
+                                  });
+                            });
 }
 
 }  // namespace

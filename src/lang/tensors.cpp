@@ -125,48 +125,55 @@ bool BodyChecker::has_range(const Expr& index) const {
                              [&](ExprId id) { return (*syntax_)[id].kind == Expr::Kind::Range; });
 }
 
+bool BodyChecker::is_learned(const Expr& expr) const {
+  const bool is_free = expr.kind == Expr::Kind::Name && scope_.find(expr.name) == nullptr;
+  return expr.kind == Expr::Kind::Parameter || (is_free && declarations_.parameter(expr.name) != nullptr);
+}
+
 /// `x[i, j]`, which is x[i][j]: one operation where all positions are numbers. Rows of learned parameters are
 /// read as such, for they may stand elsewhere, and have sparse gradients.
 Var BodyChecker::index(const Expr& expr) {
   if (has_range(expr)) return slices(expr);
-  struct Position {
-    ExprId id;
-    Span sign;
-  };
-  std::vector<Position> positions;
-  const Expr* read = &expr;
+  std::vector<const Expr*> reads{&expr};  // the last one first
   while (true) {
-    std::vector<Position> earlier;
-    for (const ExprId id : list(read->list)) earlier.push_back({id, read->sign});
-    positions.insert(positions.begin(), earlier.begin(), earlier.end());
-    const Expr& inner = (*syntax_)[read->a];
+    const Expr& inner = (*syntax_)[reads.back()->a];
     if (inner.kind != Expr::Kind::Index || has_range(inner)) break;
-    read = &inner;
+    reads.push_back(&inner);
   }
-  Var indexed = value(read->a);
+  const Expr& first = *reads.back();
+  Var indexed = value(first.a);
   const bool is_text = known(indexed) && is_string(indexed.type());
   if (known(indexed) && !indexed.type().is_tensor() && !is_text) {
     const Type& type = indexed.type();
-    report(read->sign,
+    report(first.sign,
            fmt::format(
                "expected a tensor before '[', found {}{}", to_string(type),
                Declarations::is_list(type) ? "; get(xs, i) of \"std/list\" gives an element of a list" : ""));
     indexed = Var();
   }
+  struct Position {
+    ExprId id;
+    Span sign;
+  };
+  std::vector<Position> positions;
+  for (std::size_t i = reads.size(); i-- > 0;) {
+    for (const ExprId id : list(reads[i]->list)) positions.push_back({id, reads[i]->sign});
+  }
+  const bool may_be_one = known(indexed) && !is_learned((*syntax_)[first.a]) && positions.size() > 1 &&
+                          positions.size() <= indexed.type().shape.size();
   std::vector<Var> operands{indexed};
+  bool are_numbers = true;
   for (const Position& position : positions) {
     if (!may_be_place(position.id)) return Var();
     operands.push_back(value(position.id, Type(DType::I64)));
+    are_numbers = are_numbers && known(operands.back()) && operands.back().type() == Type(DType::I64);
+    if (!may_be_one)
+      indexed = emit(operations_.gather(), std::array{indexed, operands.back()}, position.sign);
   }
-  const std::span<const Var> numbers = std::span(operands).subspan(1);
-  const bool are_numbers = are_known(operands) && std::ranges::all_of(numbers, [](const Var& number) {
-                             return number.type() == Type(DType::I64);
-                           });
-  const bool is_table = (*syntax_)[read->a].kind == Expr::Kind::Parameter;
-  if (are_numbers && !is_table && numbers.size() > 1 && numbers.size() <= indexed.type().shape.size())
-    return emit(operations_.at(), operands, expr.sign);
+  if (!may_be_one) return indexed;
+  if (are_numbers) return emit(operations_.at(), operands, expr.sign);
   for (std::size_t i = 0; i < positions.size(); ++i)
-    indexed = emit(operations_.gather(), std::array{indexed, numbers[i]}, positions[i].sign);
+    indexed = emit(operations_.gather(), std::array{indexed, operands[i + 1]}, positions[i].sign);
   return indexed;
 }
 

@@ -223,8 +223,12 @@ Wish BodyChecker::wish_of_operand(ExprId operand, const Wish& wish) const {
 
 /// What a literal among the operands takes after: the type of the others. But an operation that works on
 /// whole tensors takes integers for rows, classes and seeds, whatever it takes besides; one that takes any
-/// number of operands takes them of one type.
-Wish BodyChecker::wish_beside(const Operation& operation, const Wish& type, ExprId operand) const {
+/// number of operands takes them of one type, but for the numbers of a place. `number`: which operand it is.
+Wish BodyChecker::wish_beside(const Operation& operation, const Wish& type, ExprId operand,
+                              std::size_t number) const {
+  const Role role = operation.def != nullptr ? operation.def->role : Role::Other;
+  const bool has_place = role == Role::At || role == Role::SetAt;
+  if (has_place && number + 1 >= operation.def->arity()) return Type(DType::I64);
   const bool counts = operation.def != nullptr && operation.def->fusion.value == Fusion::Tensor &&
                       !operation.def->is_variadic() && (*syntax_)[operand].flex == Flex::Integer;
   return counts ? std::nullopt : type;
@@ -261,7 +265,7 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
   if (!any_rigid) type = wish_for_literals(operation, flex, wish);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if ((*syntax_)[operands[i]].flex == Flex::Rigid) continue;
-    vars[i] = value(operands[i], wish_beside(operation, type, operands[i]));
+    vars[i] = value(operands[i], wish_beside(operation, type, operands[i], i));
   }
   if (swaps && known(vars[1])) vars[0] = value(operands[0], vars[1].type());
   return emit(operation, vars, span, std::move(attributes));

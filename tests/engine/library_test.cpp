@@ -175,6 +175,23 @@ TEST(Library, FindsElementsThatAreNotZero) {
   }
 }
 
+TEST(Library, MakesTensorsOfListsAndListsOfTensors) {
+  for (const int64_t count : {0, 1, 2, 7, 64}) {
+    Tensor numbers(DType::I64, {count});
+    for (int64_t i = 0; i < count; ++i) numbers.mutable_data<int64_t>()[i] = i * i;
+    const std::vector<int64_t> listed(numbers.data<int64_t>(), numbers.data<int64_t>() + count);
+    expect_in_all_ways(
+        "import \"std/list\"\nimport \"std/tensor\"\n"
+        "fn main(xs: List[i64]) -> (i64[_], List[i64]) =\n"
+        "  let x: i64[_] = with_list(zeros(length(xs)), 0, xs)\n  (x, to_list(x, xs))\n",
+        {list_of(listed)}, {Value(numbers), list_of([&] {
+                              std::vector<int64_t> twice = listed;
+                              twice.insert(twice.end(), listed.begin(), listed.end());
+                              return twice;
+                            }())});
+  }
+}
+
 TEST(Library, OnlyWhatAProgramUsesIsPartOfIt) {
   const Program program = Program::from_text(
       "test.hia", "import \"std/map\"\nimport \"std/queue\"\nfn main(n: i64) -> List[i64] = range(0, n)\n");

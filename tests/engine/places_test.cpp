@@ -26,6 +26,11 @@ const KnownCase kPlaces[] = {
      "  (a with [i] = not a[i], b with [i] = b[0] + 1, c with [i] = -7, d with [0, 0, i] = 0.5)\n",
      {"[true,false]", "[255,3]", "[1,2]", "1"},
      {"[true,true]", "[255,0]", "[1,-7]", "[[[0,0.5]]]"}},
+    {"ReadOnes",
+     "fn main(x: f32[2, 2, 2], y: i32[2, 2], i: i64) -> (f32, f32[2], f32, i32, f32[2], i64) =\n"
+     "  (x[i, 0, 1], x[i, 1], x[1][0][i], y[i, 1 - i], at(x, 0)[i], size(x, axis=-1) + size(y))\n",
+     {"[[[1,2],[3,4]],[[5,6],[7,8]]]", "[[-1,-2],[-3,-4]]", "1"},
+     {"6", "[7,8]", "6", "-3", "[3,4]", "4"}},
     {"Sieve",
      "fn crossed(s: i64[_], j: i64, p: i64) -> i64[_] =\n"
      "  if j >= size(s, axis=0) then s else crossed(s with [j] = 0, j + p, p)\n"
@@ -52,6 +57,13 @@ const KnownCase kPlaces[] = {
      "  (a with [i] = a[1 - i], scatter_add(b, [0, 1], b), c with [i] = c[1 - i])\n",
      {"[1,2]", "[[1,2],[3,4]]", "1"},
      {"[2,2]", "[6,8]", "[[2,3],[2,3]]"}},
+    {"GradientsOfReading",
+     "fn f(x: f64[2, 3], v: f64[3], i: i64) -> f64 =\n"
+     "  let first = with s: f64 = 0 for j in 0..3 do s + x[i, j] * v[j] * x[0, 2]\n"
+     "  first + sum(at(x, i) * v)\n"
+     "fn main(x: f64[2, 3], v: f64[3], i: i64) -> (f64[2, 3], f64[3]) = grad(f)(x, v, i)\n",
+     {"[[1,2,3],[4,5,6]]", "[1,2,3]", "1"},
+     {"[[0,0,32],[4,8,12]]", "[16,20,24]"}},
     {"Gradients",
      "fn f(x: f64[2, 2], v: f64, r: f64[2], i: i64) -> f64 =\n"
      "  let y = (x with [i, 0] = v * v) with [1 - i] = r * 3\n"
@@ -64,8 +76,10 @@ const KnownCase kPlaces[] = {
 INSTANTIATE_TEST_SUITE_P(Engine, Places, testing::ValuesIn(kPlaces), name_of_known);
 
 TEST(Places, FailWhereTheyAreOutside) {
-  for (const char* body : {"x with [i] = x[0]", "x with [0 - i] = x[0]", "x with [0, i] = 1",
-                           "x with [i, 0] = 1", "(x + 1) with [0, i] = 1", "(x + 1) with [i] = [1, 2]"}) {
+  for (const char* body :
+       {"x with [i] = x[0]", "x with [0 - i] = x[0]", "x with [0, i] = 1", "x with [i, 0] = 1",
+        "x with [0, 0] = x[i, 0]", "x with [0, 0] = x[0, -i]", "x with [0] = at(x, i)",
+        "x with [0, 1] = (x + x)[0, i]", "(x + 1) with [0, i] = 1", "(x + 1) with [i] = [1, 2]"}) {
     const Program program = Program::from_text(
         "test.hia", std::string("fn main(x: f64[n, n], i: i64) -> f64[n, n] = ") + body + "\n");
     const Value x = parse_value(program.parameters()[0].type, "[[1,2],[3,4]]");

@@ -1,5 +1,5 @@
-// Gradients of tables whose rows a program reads by a tensor of numbers: those of a table that is read as a
-// whole, and no more than the rows that were read is touched.
+// Gradients of tables whose rows a program reads by a tensor of numbers, or whose elements it reads: those of
+// a table that is read as a whole, and no more than the rows that were read is touched.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Lists = std::vector<std::vector<Value>>;
 
-/// Reads rows of `table` and of `numbers`, some of them twice, in a recursion.
+/// Reads rows and elements of `table` and of `numbers`, some of them twice, in a recursion.
 Model model_over(const std::string& table, const std::string& numbers) {
   return Model::from_text("model.hia",
                           "param E: f64[9, 2, 3] = normal(1.0)\n"
@@ -23,7 +23,8 @@ Model model_over(const std::string& table, const std::string& numbers) {
                           "  let ids = [[n % 3, 7], [(n * n) % 3, n % 3]]\n"
                           "  if n <= 0 then sum(gather(" +
                               table + ", [8])) else cost(gather(" + table + ", ids), gather(" + numbers +
-                              ", ids)) + loss(n - 3)\n");
+                              ", ids)) + at(" + table + ", n % 3, 1, 2) * at(" + table +
+                              ", 7, n % 2)[0] * at(" + numbers + ", 7) + loss(n - 3)\n");
 }
 const Model& by_rows() {
   static const Model model = model_over("E", "b");

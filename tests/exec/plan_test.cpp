@@ -75,6 +75,12 @@ std::vector<Golden> golden_plans() {
       {"tensor_loop",
        "fn main(n: i64, x: f32[_]) -> f32[_] = with h = x for _ in 0..n do tanh(h + 0.5) * h\n",
        {}},
+      {"elements",
+       "fn main(n: i64, s: bool[_], d: i64[_, _]) -> (bool[_], i64[_, _]) =\n"
+       "  let (t, j) = with t: bool[_] = s, j: i64 = n while j < size(t) do (t with [j] = false, j + n)\n"
+       "  let e = with d: i64[_, _] = d for i in 1..size(d) do d with [i, 0] = d[i - 1, j - n] + 1\n"
+       "  (t, e)\n",
+       {}},
       {"append",
        "fn append(xs: List[i64], ys: List[i64]) -> List[i64] =\n"
        "  match xs\n"

@@ -46,6 +46,7 @@ TEST(Shadowing, TwoColonsCallTheOperation) {
 
 TEST(Shadowing, WhatTheLanguageMeansStaysWhereItsOperationIsShadowed) {
   const ir::Module module = parse(
+      "fn at(n: i64) -> i64 = n\n"
       "fn gather(n: i64) -> i64 = n\n"
       "fn stack(n: i64) -> i64 = n\n"
       "fn matmul(n: i64) -> i64 = n\n"
@@ -56,7 +57,7 @@ TEST(Shadowing, WhatTheLanguageMeansStaysWhereItsOperationIsShadowed) {
       "  let squares = map(square, a[0])\n"
       "  squares[1] + b[0][0]\n");
   const ir::Function& main = module[*module.find("main")];
-  for (const std::string_view name : {"gather", "stack", "matmul", "slice"}) {
+  for (const std::string_view name : {"at", "gather", "stack", "matmul", "slice"}) {
     EXPECT_TRUE(has_operation(main, name)) << name;
   }
   EXPECT_NE(ir::print(module).find("::gather("), std::string::npos) << ir::print(module);

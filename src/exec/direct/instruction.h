@@ -174,7 +174,10 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(SetElementOf8In2) /* the same of a tensor of two axes: the numbers are in c and takes[0] */              \
   X(SetElementOf4In2)                                                                                        \
   X(SetElementOf1In2)                                                                                        \
-  X(SizeOf)        /* d = the size along axis takes[0] of the tensor in a */                                 \
+  X(SizeOf)             /* d = the size along axis takes[0] of the tensor in a */                            \
+  X(ConstSetElementOf8) /* a Const and the SetElementOf8 behind it, which writes it */                       \
+  X(ConstSetElementOf4)                                                                                      \
+  X(ConstSetElementOf1)                                                                                      \
   X(RetainTensor)  /* one more reference to the tensor in a */                                               \
   X(ReleaseTensor) /* one less */                                                                            \
   X(StringLength)  /* d = how many code points the string in a has */                                        \

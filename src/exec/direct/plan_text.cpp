@@ -27,6 +27,9 @@ class InstructionText {
       case Opcode::Header:
         return fmt::format("results of a stolen call to {} in {}", callee(), slot(at_.d));
       case Opcode::Const:
+      case Opcode::ConstSetElementOf8:
+      case Opcode::ConstSetElementOf4:
+      case Opcode::ConstSetElementOf1:
         return fmt::format("{} = {}", slot(at_.d), constant_of());
       case Opcode::Move:
       case Opcode::Apply1:

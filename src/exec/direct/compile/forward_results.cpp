@@ -20,6 +20,13 @@ ResultUse use_of(Opcode opcode) {
     HIATON_INTEGER_UNARY(HIATON_UNARY_RESULT_FORMS)
     HIATON_INTEGER_ARITHMETIC(HIATON_BINARY_FORMS)
     HIATON_INTEGER_ARITHMETIC(HIATON_BINARY_RESULT_FORMS)
+    case Opcode::ElementOf8:
+    case Opcode::ElementOf4:
+    case Opcode::ElementOf1:
+    case Opcode::ElementOf8In2:
+    case Opcode::ElementOf4In2:
+    case Opcode::ElementOf1In2:
+    case Opcode::SizeOf:
     case Opcode::Field:
     case Opcode::Field2:
     case Opcode::Field3:

@@ -31,6 +31,8 @@ constexpr OpcodeForms kPeeksWithTest{Opcode::PeekTest1, 3};
 constexpr OpcodeForms kPeeksOrReturns{Opcode::PeekOrReturn1, 3};
 constexpr OpcodeForms kNextPeeks{Opcode::NextPeekObject1, 3};
 constexpr OpcodeForms kNextPeeksOrReturns{Opcode::NextPeekOrReturn1, 3};
+constexpr OpcodeForms kSetElements{Opcode::SetElementOf8, 3};
+constexpr OpcodeForms kSetElementsToConst{Opcode::ConstSetElementOf8, 3};
 constexpr OpcodeForms kMatches{Opcode::MatchObject1, 4};
 constexpr OpcodeForms kMatchesOrReturns{Opcode::MatchOrReturn1, 4};
 
@@ -47,6 +49,7 @@ class InstructionFusion {
     for (uint32_t i = end - 1; i-- > begin;) {
       take_and_call(i);
       make_with_hole(i);
+      set_to_constant(i);
       compare_again(i);
       test_what_is_read(i);
       return_in_place(i, kPeeks, kPeeksOrReturns);
@@ -71,6 +74,11 @@ class InstructionFusion {
     if (!make || opcode(i + 1) != Opcode::HoleOf || at(i + 1).a != at(i).d) return;
     const bool fills = opcode(i + 2) == Opcode::FillHole && at(i + 2).b() == at(i).d;
     opcode(i) = (fills ? kMakesToHole : kMakesWithHole)[*make];
+  }
+
+  void set_to_constant(uint32_t i) {
+    const auto set = kSetElements.find(opcode(i + 1));
+    if (set && opcode(i) == Opcode::Const && at(i).d == at(i + 1).b()) opcode(i) = kSetElementsToConst[*set];
   }
 
   void compare_again(uint32_t i) {

@@ -249,10 +249,18 @@ void SlotAssigner::visit(const statements::Compute& compute) {
   }
   give_back(temporaries);
   for (std::size_t i = 0; i < compute.takes.size(); ++i) {
-    if (compute.takes[i]) free_slot(structure_.origin(node.inputs[i]));
+    if (compute.takes[i]) take_operand(structure_.origin(node.inputs[i]));
   }
   release_all(node.inputs);
   give_result(compute.node);
+}
+
+/// The last reader takes a value: where that is a variable of the loop around, its next value may have its
+/// slot.
+void SlotAssigner::take_operand(NodeId value) {
+  if (const auto found = body_of_variable_.find(value); found != body_of_variable_.end() && found->second)
+    body_reads_left_[value] = 0;
+  free_slot(value);
 }
 
 void SlotAssigner::compute_kernel(NodeId id) {

@@ -103,6 +103,7 @@ class SlotAssigner {
   void visit(const statements::TailCall& tail);
   void visit(const statements::TailConstructor& tail);
   void visit(statements::TailIf& branch);
+  void take_operand(NodeId value);
   void compute_kernel(NodeId id);
   void make(const statements::Compute& compute);
   void copy(const statements::Compute& compute);
