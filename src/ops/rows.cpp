@@ -110,16 +110,16 @@ Var set_at_rule(const GradientQuestion& q, std::size_t index) {
     std::vector<Var> operands(q.operands.begin(), q.operands.end());
     operands[0] = q.gradient;
     operands[1] = zeros_of(q, 1);
-    return q.builder.op("set_at", operands);
+    return q.builder.op("set_at", operands, q.attributes);
   }
   std::vector<Var> operands{q.gradient};
   for (const Var& number : q.operands.subspan(2)) operands.push_back(number);
-  return q.builder.op("at", operands);
+  return q.builder.op("at", operands, q.attributes);
 }
 Var at_rule(const GradientQuestion& q, std::size_t) {
   std::vector<Var> operands{zeros_of(q, 0), q.gradient};
   for (const Var& number : q.operands.subspan(1)) operands.push_back(number);
-  return q.builder.op("set_at", operands);
+  return q.builder.op("set_at", operands, q.attributes);
 }
 
 }  // namespace
@@ -192,8 +192,10 @@ std::span<const OpDef> rows() {
           .name = "at",
           .doc =
               "What stands in x at the place that numbers tell, one for each of its first axes: an element "
-              "where there are as many as x has axes; in programs x[i, j]. A place outside of x fails.",
+              "where there are as many as x has axes; in programs x[i, j]. A place outside of x fails. With "
+              "from_end=1, negative numbers count from the end.",
           .operands = {"x", "place..."},
+          .attributes = {{.name = "from_end", .otherwise = 0}},
           .type_rule = at_type,
           .tensor_kernel = at_kernel,
           .fails_on_elements = true,
@@ -202,15 +204,17 @@ std::span<const OpDef> rows() {
           .role = Role::At,
           .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}, int64_t{0}}, 3.0f},
                       {{tensor<int64_t>({1, 2, 2}, {5, 6, 7, 8}), int64_t{0}, int64_t{1}},
-                       tensor<int64_t>({2}, {7, 8})}},
+                       tensor<int64_t>({2}, {7, 8})},
+                      {{tensor<int64_t>({3}, {5, 6, 7}), int64_t{-1}}, int64_t{7}, {1}}},
       },
       {
           .name = "set_at",
           .doc =
               "x, with the value at the place that numbers tell, one for each of its first axes; in programs "
-              "x with [i, j] = value. A place outside of x fails. Where nothing else holds x any more, it is "
-              "changed in place.",
+              "x with [i, j] = value. A place outside of x fails. With from_end=1, negative numbers count from "
+              "the end. Where nothing else holds x any more, it is changed in place.",
           .operands = {"x", "value", "place..."},
+          .attributes = {{.name = "from_end", .otherwise = 0}},
           .type_rule = set_at_type,
           .tensor_kernel = set_at_kernel,
           .updates_first = true,

@@ -62,12 +62,13 @@ void add_rows(const KernelCall& call, const TensorArgument& rows, const TensorAr
 }
 
 /// What of a tensor of these dimensions stands at the place, counted in parts of its size; none: it has no
-/// such place.
+/// such place. `from_end`: negative numbers count from the end.
 std::optional<int64_t> row_at(std::span<const int64_t> dims, std::span<const TensorArgument> place,
-                              int64_t instance) {
+                              int64_t instance, bool from_end) {
   int64_t row = 0;
   for (std::size_t axis = 0; axis < place.size(); ++axis) {
-    const int64_t number = *place[axis].at<int64_t>(instance);
+    int64_t number = *place[axis].at<int64_t>(instance);
+    if (from_end && number < 0) number += dims[axis];
     if (number < 0 || number >= dims[axis]) return std::nullopt;
     row = row * dims[axis] + number;
   }
@@ -113,7 +114,7 @@ Fault at_kernel(const KernelCall& call) {
   const TensorArgument& x = call.operands[0];
   const int64_t bytes = bytes_of(call.result);
   for (int64_t i = 0; i < call.batch; ++i) {
-    const std::optional<int64_t> row = row_at(x.dims, call.operands.subspan(1), i);
+    const std::optional<int64_t> row = row_at(x.dims, call.operands.subspan(1), i, call.attributes[0] != 0);
     if (!row) return Fault::Index;
     std::copy_n(bytes_at(x, i) + *row * bytes, bytes, bytes_at(call.result, i));
   }
@@ -124,7 +125,7 @@ Fault set_at_kernel(const KernelCall& call) {
   const TensorArgument& value = call.operands[1];
   const int64_t bytes = bytes_of(value);
   const auto row = [&](int64_t instance) {
-    return row_at(call.result.dims, call.operands.subspan(2), instance);
+    return row_at(call.result.dims, call.operands.subspan(2), instance, call.attributes[0] != 0);
   };
   for (int64_t i = 0; i < call.batch; ++i) {
     if (!row(i)) return Fault::Index;

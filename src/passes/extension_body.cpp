@@ -194,7 +194,7 @@ class ExtensionBody : public BodyCopier {
       to_.accumulate(parameter, Accumulation::Rows, {operands[1], g});
       return true;
     }
-    if (role == Role::At && operand == 0) {
+    if (role == Role::At && operand == 0 && node.attributes[0] == 0) {
       to_.accumulate(parameter, Accumulation::Rows, {operands[1], gradient_of_row(operands, g)});
       return true;
     }

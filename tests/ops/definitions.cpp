@@ -249,6 +249,12 @@ double product(const Call& c) {
   return total;
 }
 
+/// The number of a place along an axis, which an operand gives. Negative ones may count from the end.
+int64_t number_of_place(const Call& c, std::size_t operand, std::size_t axis) {
+  const auto number = static_cast<int64_t>(c.in[operand].at({}));
+  return c.attributes[0] != 0 && number < 0 ? number + c.x().dims[axis] : number;
+}
+
 /// Adds the rows of `values` to what is there, at the rows that `rows` names.
 double scattered(const Call& c, double before, const Array& values, const Array& rows) {
   const Index in_row(c.index.begin() + 1, c.index.end());
@@ -383,8 +389,7 @@ const std::map<std::string_view, Definition>& definitions() {
       {"at",
        [](const Call& c) {
          Index at;
-         for (std::size_t axis = 1; axis < c.in.size(); ++axis)
-           at.push_back(static_cast<int64_t>(c.in[axis].at({})));
+         for (std::size_t axis = 1; axis < c.in.size(); ++axis) at.push_back(number_of_place(c, axis, axis - 1));
          at.insert(at.end(), c.index.begin(), c.index.end());
          return c.x().at(at);
        }},
@@ -392,7 +397,7 @@ const std::map<std::string_view, Definition>& definitions() {
        [](const Call& c) {
          const std::size_t axes = c.in.size() - 2;
          for (std::size_t axis = 0; axis < axes; ++axis) {
-           if (static_cast<int64_t>(c.in[2 + axis].at({})) != c.index[axis]) return c.x().at(c.index);
+           if (number_of_place(c, 2 + axis, axis) != c.index[axis]) return c.x().at(c.index);
          }
          return c.in[1].at(Index(c.index.begin() + static_cast<std::ptrdiff_t>(axes), c.index.end()));
        }},

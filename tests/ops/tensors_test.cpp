@@ -217,13 +217,34 @@ INSTANTIATE_TEST_SUITE_P(Catalog, TensorOperation, testing::ValuesIn(computing_o
                            return std::string(info.param->name.value);
                          });
 
+TEST(TensorOperation, NegativePlacesCountFromTheEnd) {
+  Tensor numbers(DType::I64, {3});
+  for (int64_t i = 0; i < 3; ++i) numbers.mutable_data<int64_t>()[i] = 10 * i;
+  const Value x = numbers;
+  const OpDef& at = *catalog().find("at");
+  const OpDef& set_at = *catalog().find("set_at");
+  for (int64_t place = -3; place < 3; ++place) {
+    const int64_t from_begin = place < 0 ? place + 3 : place;
+    EXPECT_EQ(run_op(at, {x, place}, {1}).value.as<int64_t>(), 10 * from_begin);
+    const Value changed = run_op(set_at, {x, int64_t{7}, place}, {1}).value;
+    for (int64_t i = 0; i < 3; ++i)
+      EXPECT_EQ(changed.tensor().data<int64_t>()[i], i == from_begin ? 7 : 10 * i);
+  }
+  for (int64_t place : {int64_t{-4}, int64_t{3}}) {
+    EXPECT_EQ(run_op(at, {x, place}, {1}).fault, Fault::Index);
+    EXPECT_EQ(run_op(set_at, {x, int64_t{7}, place}, {1}).fault, Fault::Index);
+  }
+}
+
 TEST(TensorOperation, RowsOutOfRangeAreFaults) {
   const Value table = Tensor(DType::F32, {2, 2});
   for (int64_t row : {int64_t{-1}, int64_t{2}}) {
     EXPECT_EQ(run_op(*catalog().find("gather"), {table, row}).fault, Fault::Index);
     EXPECT_EQ(run_op(*catalog().find("scatter_add"), {table, row, Tensor(DType::F32, {2})}).fault,
               Fault::Index);
-    EXPECT_EQ(run_op(*catalog().find("set_at"), {table, Tensor(DType::F32, {2}), row}).fault, Fault::Index);
+    EXPECT_EQ(run_op(*catalog().find("set_at"), {table, Tensor(DType::F32, {2}), row}, {0}).fault,
+              Fault::Index);
+    EXPECT_EQ(run_op(*catalog().find("at"), {table, row}, {0}).fault, Fault::Index);
     EXPECT_EQ(run_op(*catalog().find("cross_entropy"), {Tensor(DType::F32, {2}), row}).fault, Fault::Index);
   }
   EXPECT_EQ(run_op(*catalog().find("argmax"), {Tensor(DType::F32, {2, 0})}, {-1}).fault, Fault::Index);

@@ -23,8 +23,8 @@ _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool"}
 
 
 def dtypes_of_array(type_):
-    """The types of the elements in the tensors that a list lies in: its numbers, and of a list of lists where each begins, and the end."""
-    return [_DTYPES[type_.element.element], "i64"] if is_table(type_) else [_DTYPES[type_.element]]
+    """The types of the elements in the tensors that a list lies in: its numbers, and of a list of lists where each of these begins and ends."""
+    return [_DTYPES[type_.element.element], "i64", "i64"] if is_table(type_) else [_DTYPES[type_.element]]
 
 
 def _may_lie_in_array(type_):
@@ -175,28 +175,19 @@ class NumberArrays:
         return Value(INT, (self.op("size", value.ids[0], attributes=(0,)),))
 
     def element_of_array(self, value, index):
-        return self.element_at(value, self._place_in_array(value, index))
+        return self.element_at(value, self.integer(index), 1)
 
-    def element_at(self, value, place):
-        """The number at a place of the tensor, which fails where it is outside."""
+    def element_at(self, value, place, from_end=0):
+        """The number at a place of the tensor, which fails where it is outside. `from_end`: negative ones count from the end."""
         element = value.type.element.element if is_table(value.type) else value.type.element
-        return Value(element, (self.op("at", value.ids[0], place),))
+        return Value(element, (self.op("at", value.ids[0], place, attributes=(from_end,)),))
 
     def with_element(self, value, index, element):
-        return Value(value.type, (self.op("set_at", value.ids[0], element.ids[0], self._place_in_array(value, index)),))
+        return Value(value.type, (self.op("set_at", value.ids[0], element.ids[0], self.integer(index), attributes=(1,)),))
 
-    def _place_in_array(self, value, index):
-        return self.from_begin(index, lambda: self.length_of_array(value).ids[0])
-
-    def from_begin(self, index, length):
-        """An index from the beginning, of a list of this length. One that is outside of the list stays so."""
-        if isinstance(index.type, Tens):
-            index = Value(INT, (self.op("i64", index.ids[0]),))
-        place = self.as_kind(index, int)
-        if is_number(index.type):
-            return place if index.type.value >= 0 else self.op("add", place, length())
-        is_from_end = self.op("lt", place, self.constant(0, "i64"))
-        return self.op("where", is_from_end, self.op("add", place, length()), place)
+    def integer(self, index):
+        """An index, in the graph."""
+        return self.op("i64", index.ids[0]) if isinstance(index.type, Tens) else self.as_kind(index, int)
 
     # From cells to arrays, and back.
 
@@ -218,7 +209,7 @@ class NumberArrays:
 
             def more():
                 instance = frame.converter.instance(("laid_out", step), "laid_out", [cells, plain, INT], build)
-                filled = Value(plain, (frame.op("set_at", made.ids[0], frame.head(rest).ids[0], at.ids[0]),))
+                filled = Value(plain, (frame.op("set_at", made.ids[0], frame.head(rest).ids[0], at.ids[0], attributes=(0,)),))
                 following = Value(INT, (frame.op("add", at.ids[0], frame.constant(step, "i64")),))
                 return frame.call_instance(instance, [frame.tail(rest), filled, following])
             return frame.either(frame.is_empty(rest), lambda: made, more, plain)
@@ -266,7 +257,7 @@ class NumberArrays:
             def more():
                 instance = frame.converter.instance(("cells",), "cells", [array, INT, to], build)
                 at = frame.op("sub", count.ids[0], frame.constant(1, "i64"))
-                item = Value(to.element, (frame.op("at", held.ids[0], at),))
+                item = Value(to.element, (frame.op("at", held.ids[0], at, attributes=(0,)),))
                 return frame.call_instance(instance, [held, Value(INT, (at,)), frame.cons(item, made)])
             return frame.either(frame.op("eq", count.ids[0], frame.constant(0, "i64")), lambda: made, more, to)
         items = Value(array, value.ids)

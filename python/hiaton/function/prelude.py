@@ -40,18 +40,21 @@ def flattened(lists):
     return [item for items in lists for item in items]
 
 
-def begins_of_rows(rows):
-    """Where each list begins when all are joined, and where the last one ends."""
-    begins = [0]
+def ends_of_rows(rows, are_begins):
+    """Where each list ends when all are joined, or where it begins."""
+    ends = []
     end = 0
     for row in rows:
+        if are_begins:
+            ends.append(end)
         end += len(row)
-        begins.append(end)
-    return begins
+        if not are_begins:
+            ends.append(end)
+    return ends
 
 
-def rows_between(numbers, begins):
-    return [[numbers[i] for i in range(begins[row], begins[row + 1])] for row in range(len(begins) - 1)]
+def rows_between(numbers, begins, ends):
+    return [[numbers[i] for i in range(begins[row], ends[row])] for row in range(len(begins))]
 
 
 def neighbors(items):

@@ -1,5 +1,5 @@
 """Lists of lists of numbers whose elements are looked up or set by two indices: all numbers lie in one tensor, row after row, and where each row
-begins in another.
+begins and ends in two others.
 
     rows[i][j] = x          numbers = set_at(numbers, x, at(begins, i) + j)
 
@@ -11,7 +11,7 @@ import ast
 import dataclasses
 
 from hiaton.function.array_uses import is_element
-from hiaton.function.types import INT, NEVER, Lst, Value, join
+from hiaton.function.types import INT, NEVER, Const, Lst, Value, join
 
 
 def _makes_list(node):
@@ -54,7 +54,7 @@ class Tables:
             table = self._table(argument.id)
             if table is None:
                 return None
-            return Value(INT, (self._count_of_rows(table),)) if table.type.array else self.call_prelude("count", [self._cells(table)])
+            return self.length_of_array(Value(table.type, table.ids[1:])) if table.type.array else self.call_prelude("count", [self._cells(table)])
         table = self._table_of(argument)
         if table is None:
             return None
@@ -79,7 +79,7 @@ class Tables:
         if join(element, value.type) == element and self._table(name).type.array:
             held = self.env[name]
             numbers = self.op("set_at", held.ids[0], self.coerce(value, element).ids[0], self._place_in_table(held, row, column))
-            self.bind(name, Value(held.type, (numbers, held.ids[1])))
+            self.bind(name, Value(held.type, (numbers, *held.ids[1:])))
         else:
             self._set_in_cells(name, row, column, self.shared(value))
         return True
@@ -129,37 +129,32 @@ class Tables:
 
     # Places.
 
-    def _count_of_rows(self, table):
-        return self.op("sub", self.op("size", table.ids[1], attributes=(0,)), self.constant(1, "i64"))
-
     def _ends_of_row(self, table, row):
-        row = self.from_begin(row, lambda: self._count_of_rows(table))
-        return self._begin_of(table, row), self._begin_of(table, self.op("add", row, self.constant(1, "i64")))
-
-    def _begin_of(self, table, row):
-        return self.op("at", table.ids[1], row)
+        """Where a row begins, and where it ends. One that is outside fails."""
+        row = self.integer(row)
+        return [self.op("at", ends, row, attributes=(1,)) for ends in table.ids[1:]]
 
     def _place_in_table(self, table, row, column):
         begin, end = self._ends_of_row(table, row)
-        length = self.op("sub", end, begin)
-        column = self.from_begin(column, lambda: length)
-        zero = self.constant(0, "i64")
-        is_inside = self.op("and", self.op("ge", column, zero), self.op("lt", column, length))
-        self.require(is_inside, "list index out of range")
-        return self.op("add", begin, column)
+        column = self.integer(column)
+        from_where = self.op("where", self.op("lt", column, self.constant(0, "i64")), end, begin)
+        place = self.op("add", from_where, column)
+        self.require(self.op("and", self.op("ge", place, begin), self.op("lt", place, end)), "list index out of range")
+        return place
 
     # From cells to tensors, and back.
 
     def as_table(self, value):
         rows = Value(Lst(value.type.element), self.forward(value).ids)
         to = dataclasses.replace(value.type, backward=False, array=True)
-        numbers, begins = (self.call_prelude(name, [rows]) for name in ("flattened", "begins_of_rows"))
-        if numbers.type.element is NEVER or begins.type.element is NEVER:  # the next round knows what the functions give
+        parts = [self.call_prelude("flattened", [rows]), self.call_prelude("ends_of_rows", [rows, Value(Const(True))]),
+                 self.call_prelude("ends_of_rows", [rows, Value(Const(False))])]
+        if any(part.type.element is NEVER for part in parts):  # the next round knows what the functions give
             self.converter.changed = True
             return self.default(to)
-        return Value(to, (self.as_array(numbers).ids[0], self.as_array(begins).ids[0]))
+        return Value(to, tuple(self.as_array(part).ids[0] for part in parts))
 
     def rows_of_table(self, value):
         element = value.type.element.element
-        parts = [Value(Lst(one, array=True), (id_,)) for one, id_ in zip((element, INT), value.ids)]
+        parts = [Value(Lst(one, array=True), (id_,)) for one, id_ in zip((element, INT, INT), value.ids)]
         return self.as_new(self.call_prelude("rows_between", parts))

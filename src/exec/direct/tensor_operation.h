@@ -37,6 +37,7 @@ struct TensorOperation {
   bool is_fixed = false;        ///< all shapes are known before the run
   std::vector<int64_t> dims{};  ///< the dimensions of the result, where they are known
   std::size_t axis = 0;         ///< of Code::Size
+  bool from_end = false;        ///< negative numbers of elements count from the end
   int64_t size = 0;             ///< elements of the result, where they are known
   std::size_t bytes = 0;        ///< what they take
 };

@@ -41,7 +41,8 @@ std::optional<std::size_t> index_at(const TensorOperation& operation, std::size_
                                     const TensorObject& tensor, const Slot* slots) {
   int64_t index = 0;
   for (std::size_t axis = 0; axis < tensor.rank; ++axis) {
-    const int64_t number = slots[operation.operands[first + axis].slot].i64;
+    int64_t number = slots[operation.operands[first + axis].slot].i64;
+    if (operation.from_end && number < 0) number += tensor.dims[axis];
     if (number < 0 || number >= tensor.dims[axis]) return std::nullopt;
     index = index * tensor.dims[axis] + number;
   }
