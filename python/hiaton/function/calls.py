@@ -8,6 +8,7 @@ import types
 
 from hiaton import _core, pieces
 from hiaton.function import mathematics, prelude
+from hiaton.function.attributes import is_of_several
 from hiaton.function.differentiation import is_gradient_maker
 from hiaton.function.errors import ConversionError
 from hiaton.function.iterators import gives_iterator
@@ -18,8 +19,8 @@ from hiaton.function.scopes import calls_change
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope
-from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Partial, Scalar, Tens,
-                                   Tup, Union, Value, is_function, is_number, is_partial)
+from hiaton.function.types import (INT, NEVER, Const, Dct, Func, Lst, Objs, Tens,
+                                   Tup, Union, Value, is_function, is_number, is_partial, partial_with)
 from hiaton.tape import GradientTape, stop_gradient
 
 _DTYPES = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
@@ -30,11 +31,6 @@ def _operations():
     """By function: its row in the table of operations."""
     return {id(getattr(_core.ops, name)): (name, row) for name, row in _core.operation_table().items()
             if hasattr(_core.ops, name)}
-
-
-@functools.cache
-def _partial_with(names):
-    return type("Partial", (Partial,), {"names": names})
 
 
 def _makes_tensors(target):
@@ -107,6 +103,9 @@ class Calls:
                 and node.func.value.func.id == "super":
             return self._call_super(node)
         value = self.peek(node.func.value)
+        if is_of_several(value.type):
+            args, named = self._arguments(node)
+            return self._called(node, lambda: self.method_of_sides(value, node.func.attr, args, named))
         if isinstance(value.type, (Objs, Union)):
             value = self.operand(value)
         if isinstance(value.type, Const) and type(value.type.value) is str:
@@ -200,7 +199,7 @@ class Calls:
             by_name = {name: self.constant_value(value, name) for name, value in target.keywords.items()}
             return self.call(Value(Const(target.func)), [*fixed, *args], {**by_name, **named})
         if target is functools.partial and args:
-            return self.tuple_of([*args, *named.values()], _partial_with(tuple(named)))
+            return self.tuple_of([*args, *named.values()], partial_with(tuple(named)))
         if target is dict and not args:
             return self.dict_of(named)
         if gives_iterator(target):
@@ -344,8 +343,11 @@ class Calls:
         for cls in sorted(value.type.classes, key=lambda c: c.__qualname__):
             found = inspect.getattr_static(cls, name, None)
             if (cls, name) in self.converter.fields:
-                self.refuse(f"objects of '{cls.__name__}' have a field '{name}' of their own, which hides a method; "
-                            "give the field another name")
+                if isinstance(found, types.FunctionType):
+                    self.refuse(f"objects of '{cls.__name__}' have a field '{name}' of their own, which hides a method; "
+                                "give the field another name")
+                groups.setdefault(cls, (None, [cls]))
+                continue
             if found is None:
                 self.refuse(f"'{cls.__name__}' has no method '{name}'; define it in the class")
             self.converter.guard("static", cls, name, found)
@@ -357,6 +359,8 @@ class Calls:
             this = value if isinstance(value.type, Root) else Value(Objs(frozenset(classes)), value.ids)
 
             def call():
+                if function is None:  # what an attribute of the object holds is called
+                    return self.call(self.attribute(this, name), args, named)
                 if isinstance(function, staticmethod):
                     return self.call_function(function.__func__, args, named)
                 if isinstance(function, classmethod):
@@ -398,57 +402,6 @@ class Calls:
     def builtin_isinstance(self, value, classes):
         return self.truth_value(self.is_instance(value, self.classes_of(classes)))
 
-    def builtin_abs(self, value):
-        value = self.operand(value)
-        if is_number(value.type):
-            return self.known(abs(value.type.value))
-        if isinstance(value.type, Tens):
-            return self.tensor_op("abs", [value], {})
-        if not isinstance(value.type, Scalar):
-            self.refuse(f"the absolute value of {value.type} cannot be converted; give a number or a tensor")
-        kind = float if value.type.kind is float else int
-        return self.scalar(kind, self.op("abs", self.as_kind(value, kind)))
-
-    def builtin_int(self, value):
-        value = self.operand(value)
-        if is_number(value.type):
-            return self._constant_call(int, value)
-        if isinstance(value.type, Scalar):
-            if value.type.kind is float:
-                self.finite(value.ids[0])
-            return self.scalar(int, self.op("i64", value.ids[0]))
-        if isinstance(value.type, Tens) and not value.type.dims:
-            return self.scalar(int, self.op("i64", value.ids[0]))
-        self.refuse(f"int of {value.type} cannot be converted; give a number, or convert it outside of the function")
-
-    def builtin_float(self, value):
-        value = self.operand(value)
-        if is_number(value.type) or isinstance(value.type, Const) and type(value.type.value) is str:
-            return self._constant_call(float, value)
-        if isinstance(value.type, Tens) and not value.type.dims:
-            return self.float_out_of(value)
-        if isinstance(value.type, Scalar):
-            return self.scalar(float, self.op("f64", value.ids[0]))
-        self.refuse(f"float of {value.type} cannot be converted; give a number, or convert it outside of the function")
-
-    def builtin_round(self, value, *digits):
-        value = self.operand(value)
-        if digits or not is_number(value.type) and not isinstance(value.type, Scalar):
-            self.refuse("round() can be converted of a number, to a whole one; let Python round to digits, and tensors by hia.round")
-        if is_number(value.type):
-            return self._constant_call(round, value)
-        return self.call_prelude("rounded", [value]) if value.type == FLOAT else self.scalar(int, self.as_kind(value, int))
-
-    def builtin_bool(self, value):
-        return self.truth_value(self.truth(value))
-
-    def _constant_call(self, function, *values):
-        try:
-            found = function(*(v.type.value for v in values))
-        except (ArithmeticError, ValueError, TypeError) as error:
-            self.fail(str(error))
-        return self.known(found)
-
     def builtin_min(self, *values):
         return self._extreme("smaller", "smallest", values)
 
@@ -482,7 +435,8 @@ class _Functions(list):
 @functools.cache
 def _builtin_functions():
     return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, builtins.int,
-                       builtins.float, builtins.bool, builtins.round, *mathematics.FUNCTIONS])
+                       builtins.float, builtins.bool, builtins.round, builtins.hasattr, builtins.getattr, builtins.type,
+                       *mathematics.FUNCTIONS])
 
 
 @functools.cache

@@ -7,6 +7,7 @@ import types as python_types
 
 from hiaton import _core
 
+from hiaton.function.attributes import is_of_several
 from hiaton.function.dicts import is_fresh
 from hiaton.function.rewrite import BUILTIN, PatternItem
 from hiaton.function.scopes import changed
@@ -14,8 +15,8 @@ from hiaton.function.state import Root
 from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
                                    Tup, Union, Value, as_number, is_number)
 
-CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call",
-             "Tuple", "List", "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp")
+CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call", "Tuple", "List", "JoinedStr",
+             "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp")
 
 
 class Expressions:
@@ -80,7 +81,7 @@ class Expressions:
         if path is not None and path in self.env:
             return self.env[path]
         holder = self.eval(node.value)
-        if isinstance(holder.type, (Objs, Union)):
+        if isinstance(holder.type, (Objs, Union)) and not is_of_several(holder.type):
             before, holder = holder, self.operand(holder)
             above = self.path_of(node.value)
             if above is not None and before.type != holder.type and self.is_settled(above):
@@ -156,8 +157,7 @@ class Expressions:
         made = self.default(Lst(NEVER, True))
         for item in node.elts:
             part = self.as_list(item.value) if isinstance(item, ast.Starred) else self.list_of([self.eval(item)], None)
-            if isinstance(part.type, Tup):
-                part = self.list_of(self.items(part), None)
+            part = self.list_of(self.items(part), None) if isinstance(part.type, Tup) else part
             made = self.call_prelude("joined", [made, part])
         return self.as_new(made)
 

@@ -7,6 +7,7 @@ import numpy
 from hiaton import _core
 from hiaton.function import prelude
 from hiaton.function.arrays import Arrays
+from hiaton.function.attributes import Attributes
 from hiaton.function.calls import Calls
 from hiaton.function.closures import Closures
 from hiaton.function.dicts import Dicts
@@ -45,7 +46,7 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
+class Frame(Expressions, Operators, Calls, Attributes, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
             LentLists, Folds, Lookups, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
@@ -191,9 +192,10 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         if value.type.backward != to.backward:
             value = self.turned(value)
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
-        if not same and to.fresh and are_recast(value.type.element, to.element):
-            return self.recast(value, to.element)
-        if not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element:
+        differs = not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element
+        if differs and (to.fresh or value.type.fresh) and are_recast(value.type.element, to.element):
+            return Value(to, self.recast(value, to.element).ids)
+        if differs:
             self.refuse(f"expected lists of one type, found {value.type} and {to}; convert the elements")
         return Value(to, value.ids)
 

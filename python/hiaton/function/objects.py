@@ -6,11 +6,12 @@ import inspect
 import types
 
 from hiaton import _core
+from hiaton.function.attributes import is_of_several
 from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
 from hiaton.function.statements import Scope
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
-                                   Value, as_number, general, is_data_class, is_number, join)
+                                   Value, as_number, general, is_data_class, is_number, join, partial_with)
 
 _MISSING = object()
 NIL, CONS = 0, 1
@@ -20,6 +21,10 @@ class Objects:
     # Attributes.
 
     def attribute(self, value, name):
+        if name == "__class__":
+            return self.builtin_type(value)
+        if is_of_several(value.type):
+            return self.attribute_of_sides(value, name)
         if isinstance(value.type, (Objs, Union)):
             value = self.operand(value)
         type_ = value.type
@@ -60,9 +65,12 @@ class Objects:
         if type_ is NEVER:
             if name in getattr(cls, "__annotations__", {}) or static is None:
                 self.fail(f"'{cls.__name__}' object has no attribute '{name}'")
-            if isinstance(static, (types.FunctionType, staticmethod, classmethod)):
-                self.refuse(f"method '{name}' of '{cls.__name__}' can only be called here, not kept; call it, or use a lambda")
+            if isinstance(static, classmethod):
+                self.refuse(f"classmethod '{name}' of '{cls.__name__}' can only be called here, not kept; call it, or use a lambda")
             self.converter.guard("static", cls, name, static)
+            if isinstance(static, types.FunctionType):
+                return self.tuple_of([Value(Const(static)), value], partial_with(()))
+            static = static.__func__ if isinstance(static, staticmethod) else static
             return self.constant_value(static, name)
         if isinstance(type_, Opaque):
             self.refuse(f"field '{name}' of '{cls.__name__}' holds {type_}, which a graph cannot hold; "
