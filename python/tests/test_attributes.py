@@ -160,6 +160,78 @@ def test_an_object_that_is_known_or_another_one():
             assert np.allclose(np.asarray(gradients[path]), np.asarray(found[path]), atol=1e-5)
 
 
+class Counter:
+    def __init__(self, step):
+        self.step = step
+
+    def count(self, n, out):
+        out.append(n * self.step)
+        return len(out)
+
+
+class Doubler(nn.Module):
+    def __init__(self):
+        self.linear = nn.Linear(2, 2)
+
+    def count(self, n, out):
+        out.append(-n)
+        return 0
+
+    def apply(self, x):
+        return hia.tanh(self.linear(x))
+
+
+class Keeper(nn.Module):
+    def __init__(self):
+        self.linear = nn.Linear(2, 2)
+
+    def apply(self, x):
+        return self.linear(x) * 2.0
+
+
+DOUBLER, KEPT = Doubler(), Counter(3)
+
+
+def test_methods_of_several_objects_that_change_a_list():
+    def counted(ns):
+        out, found, total = [], [], 0
+
+        def add(n):
+            nonlocal total
+            total += n
+            return total
+        for n in ns:
+            one = KEPT if n > 3 else Counter(2) if n > 1 else DOUBLER
+            found.append(one.count(n, out) + one.count(add(n), out))
+        return out, found, total
+
+    graph = hia.function(counted, strict=True)
+    for ns in ([1, 2, 5], [7], [2, 2, 1, 9]):
+        assert graph(ns) == counted(ns)
+    assert graph._plain == 0, graph.report()
+
+
+def test_gradients_of_one_of_several_modules():
+    class Both(nn.Module):
+        def __init__(self):
+            self.first, self.second = Doubler(), Keeper()
+
+        def loss(self, x, depth):
+            part = self.first if depth % 2 else self.second
+            return hia.sum(part.apply(x) ** 2) if depth == 0 else self.loss(part.apply(x), depth - 1)
+
+    model = Both()
+    step = nn.value_and_grad(model, Both.loss, strict=True)
+    for depth in (0, 1, 4):
+        value, gradients = step(model, hia.tensor([0.5, -1.0]), depth)
+        with hia.GradientTape() as tape:
+            expected = model.loss(hia.tensor([0.5, -1.0]), depth)
+        assert value.item() == pytest.approx(expected.item(), rel=1e-5)
+        for path, gradient in tape.gradient(expected, model).items():
+            if gradient is not None:
+                assert np.allclose(np.asarray(gradients[path]), np.asarray(gradient), rtol=1e-4, atol=1e-5)
+
+
 @dataclasses.dataclass
 class Split:
     feature: int

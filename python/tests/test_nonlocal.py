@@ -97,6 +97,25 @@ def nested(t):
     return outer(t), steps
 
 
+def each_calls_the_other(t):
+    """A function inside of another one calls it, and has parameters of other names."""
+    steps = 1
+
+    def outer(n):
+        nonlocal steps
+
+        def inner(m):
+            nonlocal steps
+            steps = steps * 2 % 1000
+            if m > 0:
+                outer(m - 1)
+            return steps
+        steps += n
+        return inner(n) + steps
+
+    return [outer(n) for n in range(3)], steps
+
+
 def own_in_another(t):
     """A function has a variable of its own with the name that another function sets."""
     count = 1
@@ -116,7 +135,7 @@ def own_in_another(t):
     return made, count
 
 
-@pytest.mark.parametrize("function", [measured, numbered, read_beside, nested, own_in_another])
+@pytest.mark.parametrize("function", [measured, numbered, read_beside, nested, each_calls_the_other, own_in_another])
 def test_variables_that_functions_inside_set(function):
     graph = hia.function(function, strict=True)
     for tree in TREES:

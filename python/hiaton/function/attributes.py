@@ -3,6 +3,7 @@
 import inspect
 
 from hiaton import _core
+from hiaton.function.scopes import calls_change
 from hiaton.function.types import NUMBERS, Const, Dct, Lst, MadeList, Objs, Scalar, Symbol, Tens, Tup, Union, Value, is_number, is_text
 
 
@@ -13,7 +14,7 @@ def _has_attributes(type_):
 
 def is_of_several(type_):
     """Whether it is of objects of several types which the run tells apart."""
-    return isinstance(type_, Union) and sum(map(_has_attributes, type_.sides)) > 1
+    return type(type_) is Union and sum(map(_has_attributes, type_.sides)) > 1
 
 
 def _are_known(type_):
@@ -47,7 +48,8 @@ class Attributes:
             if isinstance(side.type, Objs):
                 return self.call_method(side, name, args, named)
             return self.call(self.attribute(side, name), args, named)
-        return self.of_sides(value, call, ("method of sides", id(self.node), name))
+        return self.changing_on_sides(calls_change(self.node), lambda: self.of_sides(
+            value, call, ("method of sides", id(self.node), name)))
 
     def _mapped(self, value, give):
         """What `give` makes of each of the constants that a value is one of, where it is a constant again; None elsewhere. The same
@@ -68,6 +70,22 @@ class Attributes:
             if texts and all(map(is_text, texts)) and is_text(other.type) and isinstance(other.type, Const):
                 return self._mapped(value, lambda side: Const(join(side.value, other.type.value)))
         return None
+
+    def truth_of_object(self, value):
+        """What bool() of an object, or of None, gives."""
+        methods = {cls: next((name for name in ("__bool__", "__len__") if hasattr(cls, name)), None) for cls in value.type.classes}
+        is_there = self.negated(self.is_none(value))
+        if not any(methods.values()):
+            return is_there
+        if len(set(methods.values())) > 1:
+            self.refuse(f"some of {value.type} say themselves whether they are true, and others do not; compare with 'is not None'")
+        name = next(iter(methods.values()))
+
+        def ask():
+            return self.truth_value(self.truth(self.call_method(Value(Objs(value.type.classes), value.ids), name, [], {})))
+        if is_there is True:
+            return self.truth(ask())
+        return self.truth(self.either(self.truth_id(is_there), ask, lambda: Value(Const(False)), ("truth", id(self.node))))
 
     # Functions of Python.
 

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import dataclasses
 import functools
 import inspect
 import types
@@ -40,8 +41,6 @@ def _makes_tensors(target):
 
 class Calls:
     def eval_Call(self, node):
-        if any(k.arg is None for k in node.keywords):
-            self.refuse("'**' in a call cannot be converted; write the arguments out", node)
         if isinstance(node.func, ast.Attribute):
             made = self._call_attribute(node)
             if made is not None:
@@ -54,7 +53,7 @@ class Calls:
             callee = self.eval(node.func)
         if isinstance(callee.type, Const):
             special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
-            has_stars = any(isinstance(a, ast.Starred) for a in node.args)
+            has_stars = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
             if special is not None and callee.type.value in _iterating() and not has_stars:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
@@ -95,7 +94,8 @@ class Calls:
         args = []
         for argument in node.args:
             args += self.eval_many([argument]) if isinstance(argument, ast.Starred) else [one(argument)]
-        return args, {k.arg: one(k.value) for k in node.keywords}
+        by_name = {k.arg: one(k.value) for k in node.keywords if k.arg is not None}
+        return args, self.named_by_stars(node, by_name)
 
     def _call_attribute(self, node):
         """Methods; None where what is called is no method of a value of the graph."""
@@ -172,6 +172,8 @@ class Calls:
             self.refuse("'hia.GradientTape()' cannot be converted; write hia.grad(f)(x) or hia.value_and_grad(f)(x)")
         if is_gradient_maker(target):
             return self.gradient_function(target, args, named)
+        if target is dataclasses.replace and len(args) == 1:
+            return self.replaced(args[0], named)
         if isinstance(target, types.FunctionType):
             return self.call_function(target, args, named)
         if is_parameters_of_module(callee.type) and not args and not named:
@@ -309,18 +311,18 @@ class Calls:
 
     def bound(self, function, args, named):
         """The arguments by parameter."""
-        if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
-            self.refuse(f"'{function.__qualname__}' takes '**', which cannot be converted; write the parameters out")
         if function.__defaults__ or function.__kwdefaults__:
             self.converter.guard("defaults", function, None, (function.__defaults__, function.__kwdefaults__))
         try:
-            bound = inspect.signature(function, follow_wrapped=False).bind(*args, **named)
+            bound = self.converter.signature_of(function).bind(*args, **named)
         except TypeError as error:
             self.refuse(f"{function.__qualname__}(): {error}; call it as its parameters say")
         values = []
         for name, parameter in bound.signature.parameters.items():
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 values.append(self.tuple_of(bound.arguments.get(name, ())))
+            elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                values.append(self.dict_of(bound.arguments.get(name, {})))
             elif name in bound.arguments:
                 values.append(bound.arguments[name])
             else:
@@ -335,6 +337,8 @@ class Calls:
             return self.tensor_method(value, name, args, named)
         if is_manager(value.type):
             return self.manager_method(value, name)
+        if isinstance(value.type, Tup) and name == "_replace" and not args:
+            return self.replaced(value, named)
         if isinstance(value.type, Tup):
             return self.call_function(inspect.getattr_static(value.type.cls, name), [value, *args], named)
         if isinstance(value.type, Const):

@@ -99,6 +99,8 @@ class Graph:
         self.misses += 1
         found = type(miss.args[1])
         advice = "; int(x) and float(x) make numbers of Python" if issubclass(found, numpy.generic) else ""
+        if str(miss.args[0]).startswith("an empty list to be given back"):
+            advice = "; hand over, or give back, None or a tuple in place of an empty list"
         self.last_miss = f"{miss.args[0]}, {found.__name__}{advice}"
 
     def note_fault(self, error):
@@ -294,6 +296,8 @@ class Conversions:
         converter = whole
         if apart is None or apart:
             split = self._converter(values, types, {**how, "apart": apart})
+            if reason is None:
+                split.begin_with(whole)
             try:
                 split.convert()
             except ConversionError:

@@ -8,6 +8,7 @@ fields hold is not known at first: conversion is done again, with what it found,
 import collections
 import contextlib
 import functools
+import inspect
 import threading
 import types as python_types
 import typing
@@ -63,6 +64,7 @@ class Converter(Instances, Reasons):
         self.makes_objects = False  # whether the graph makes objects, of which no two are the same
         self.fixed = set()          # functions that need numbers which are known before the run
         self.scopes = {}            # by function
+        self.signatures = {}        # by function
         self.any_size = {}          # by function and the types without sizes: types for tensors of many sizes
         self.drafted = set()        # instances of which a first draft was made
         self.callers = collections.defaultdict(set)  # by function: those that call it
@@ -124,6 +126,17 @@ class Converter(Instances, Reasons):
         self.has_aux = has_aux      # whether the function gives a pair, of which gradients are taken of the first
 
     # The rounds.
+
+    def begin_with(self, other):
+        """Takes over what another conversion for the same arguments has found out, so that less rounds are needed. Types that only it
+        needed are forgotten in the end, as those of early rounds are."""
+        if other.places or other.roots or other.sinks:
+            return
+        self.assumed = dict(other.assumed)
+        self.strict = dict(other.strict)
+        self.symbols = dict(other.symbols)
+        self.read = {cls: dict(fields) for cls, fields in other.read.items()}
+        self.has_tensors = other.has_tensors
 
     def convert(self):
         with _one_at_a_time:  # conversions note what they find out in the trees of functions, which several may share
@@ -455,6 +468,11 @@ class Converter(Instances, Reasons):
                 message = self.with_calls(str(error), self.defining)
                 raise ConversionError(message) from None
         return self.scopes[id(function)]
+
+    def signature_of(self, function):
+        if id(function) not in self.signatures:
+            self.signatures[id(function)] = inspect.signature(function, follow_wrapped=False)
+        return self.signatures[id(function)]
 
     def guard_code(self, function):
         self.guard("code", function, None, function.__code__)

@@ -198,12 +198,13 @@ class Dicts:
                         "of all elements", target)
         if held is None or not isinstance(held.type, Dct):
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
-        if not held.type.fresh:
-            self.refuse(f"'{target.value.id}' is a dict that others may refer to; make a new one and give it back", target)
         key = self.eval(target.slice).type
         if not isinstance(key, Const) or not is_key(key.value):
-            self.refuse(f"expected a key that is known before the run, found {key}; "
-                        "use a list, or an attribute for each key", target)
+            self.refuse(f"expected a key that is known before the run, found {key}; where results are kept for later calls, as in "
+                        f"'{target.value.id}', give things numbers, and keep the results in a list in the order in which they are computed; "
+                        "for few keys, use an attribute for each", target)
+        if not held.type.fresh:
+            self.refuse(f"'{target.value.id}' is a dict that others may refer to; make a new one and give it back", target)
         found = dict(zip(held.type.keys, self.items(held)))
         found[key.value] = value
         self.bind(target.value.id, self.dict_of(found))
@@ -226,6 +227,10 @@ class Dicts:
             return self.tuple_of([Value(Const(key)) for key in value.type.keys])
         if isinstance(value.type, Const) and type(value.type.value) is dict:
             return self._known_keys(value.type.value)
+        if isinstance(value.type, Const) and isinstance(value.type.value, enum.EnumMeta):
+            return self.tuple_of([Value(Const(member)) for member in value.type.value])
+        if isinstance(value.type, Const) and type(value.type.value) is str:
+            return self.tuple_of([Value(Const(character)) for character in value.type.value])
         return value
 
 

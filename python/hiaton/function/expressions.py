@@ -352,10 +352,7 @@ class Expressions:
                 self.refuse(f"expected a condition, found {type_}; compare it with something")
             return value.ids[0] if type_.dtype == "bool" else self.op("bool", value.ids[0])
         if isinstance(type_, Objs):
-            for cls in type_.classes:
-                if hasattr(cls, "__bool__") or hasattr(cls, "__len__"):
-                    self.refuse(f"'{cls.__name__}' says itself whether it is true; compare with 'is not None'")
-            return self.negated(self.is_none(value))
+            return self.truth_of_object(value)
         if isinstance(type_, Union):
             return self._union_truth(value)
         self.refuse(f"expected a condition, found {type_}; compare it with something")

@@ -10,6 +10,7 @@ from hiaton.function.arrays import Arrays
 from hiaton.function.attributes import Attributes
 from hiaton.function.calls import Calls
 from hiaton.function.closures import Closures
+from hiaton.function.construction import Construction
 from hiaton.function.dicts import Dicts
 from hiaton.function.differentiation import Differentiation
 from hiaton.function.equality import Equality
@@ -46,7 +47,7 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Attributes, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
+class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
             LentLists, Folds, Lookups, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
@@ -82,12 +83,13 @@ class Frame(Expressions, Operators, Calls, Attributes, Differentiation, Mathemat
     def node(self, node):
         self._node = node
         if self.where is not None:
-            if self.where.file != prelude.__file__ and hasattr(node, "lineno"):
-                self.converter.place = f"{self.where.file}:{node.lineno}"
-                if not is_of_package(self.where.file):
+            file = self.where.file
+            if file is not prelude.__file__ and file != prelude.__file__ and hasattr(node, "lineno"):
+                self.converter.place = f"{file}:{node.lineno}"
+                if not is_of_package(file):
                     self.converter.user_place = self.converter.place
             spans = self.converter.spans
-            span = spans[node] if node in spans else self.converter.span_of(self.where.file, node)
+            span = spans[node] if node in spans else self.converter.span_of(file, node)
             if span is not None:
                 self.graph.set_span(*span)
 

@@ -9,7 +9,6 @@ from hiaton import _core
 from hiaton.function.attributes import is_of_several
 from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
-from hiaton.function.statements import Scope
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
                                    Value, as_number, general, is_data_class, is_number, join, partial_with)
 
@@ -127,8 +126,9 @@ class Objects:
         followed = self.followed.get((kind, id(container), key))
         if followed is not None:
             return followed
-        where = f"{self.where.file}:{self.node.lineno}" if hasattr(self.node, "lineno") else self.where.file
-        self.converter.guard_cell(kind, container, key, found, name, where)
+        if (kind, id(container), key) not in self.converter.cells:
+            where = f"{self.where.file}:{self.node.lineno}" if hasattr(self.node, "lineno") else self.where.file
+            self.converter.guard_cell(kind, container, key, found, name, where)
         return self.constant_value(found, name)
 
     def constant_value(self, found, name):
@@ -161,6 +161,8 @@ class Objects:
             return self.dict_item(value, self.eval(node.slice))
         if isinstance(value.type, Tens):
             return self.tensor_subscript(value, node.slice)
+        if isinstance(value.type, Const) and type(value.type.value) is str:
+            return self.part_of_text(value.type.value, node.slice)
         if isinstance(node.slice, ast.Slice):
             return self._part(value, node.slice)
         key = as_number(self.eval(node.slice))
@@ -236,7 +238,7 @@ class Objects:
             fields = self._bound_to(cls, cls.__init__, args, named)
             fields = {field.name: fields[field.name] for field in dataclasses.fields(cls) if field.name in fields} | fields
         else:
-            fields = self._run_init(cls, args, named)
+            fields = self.fields_of_init(cls, cls.__init__, args, named)
         return self.made(cls, fields)
 
     def _bound_to(self, cls, function, args, named):
@@ -257,40 +259,6 @@ class Objects:
             else:
                 values[name] = self.constant_value(parameter.default, name)
         return values
-
-    def _run_init(self, cls, args, named):
-        """The fields that a plain __init__ sets: assignments to attributes of self, one after the other."""
-        init = cls.__init__
-        if not isinstance(init, types.FunctionType):
-            if init is not object.__init__ or args or named:
-                self.refuse(f"'{cls.__name__}' cannot be made in a graph; make it outside of the function, or use a dataclass")
-            return {}
-        self.converter.guard_code(init)
-        this = Value(Const(_MISSING))
-        values = self.bound(init, [this, *args], named)
-        before = self.where, self.env, self.node
-        scope = self.converter.scope_of(init, Scope)
-        try:
-            self.where = scope
-            self.env = dict(zip(scope.parameters, values))
-            del self.env[scope.first]
-            fields = {}
-            for statement in scope.tree.body:
-                self.node = statement
-                if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                    continue
-                targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-                is_field = all(isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name)
-                               and t.value.id == scope.first for t in targets)
-                if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not is_field:
-                    self.refuse(f"'__init__' of '{cls.__name__}' does more than set fields; "
-                                "make the object outside of the function, or use a dataclass")
-                value = self.eval(statement.value)
-                for target in targets:
-                    fields[target.attr] = value
-            return fields
-        finally:
-            self.where, self.env, self.node = before
 
     def made(self, cls, fields):
         converter = self.converter

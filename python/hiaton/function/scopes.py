@@ -221,9 +221,20 @@ def functions_in(scope, tree):
     return {name: function for name, function in found.items() if name in set_once}
 
 
+def _find_free(node):
+    names = set()
+    for part in nodes_below(body_of(node)):
+        names |= calls_change(part)
+        if isinstance(part, ast.Name):
+            names.add(part.id)
+        elif isinstance(part, (ast.FunctionDef, ast.Lambda)):
+            names |= _free_names(part) | read_names([default for default in [*part.args.defaults, *part.args.kw_defaults] if default])
+    return names - own_names(node)
+
+
 def _free_names(node):
-    """What it reads that it does not set itself."""
-    return found_below(node, "hiaton_free", lambda node: read_names(body_of(node)) - own_names(node))
+    """What it reads that it does not set itself, nor functions that are defined inside of it."""
+    return found_below(node, "hiaton_free", _find_free)
 
 
 def needed_names(scope, node):

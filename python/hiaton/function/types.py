@@ -312,9 +312,10 @@ def _join_one(a, b):
 
 def join(a, b):
     """The type of what is of the one or of the other."""
-    if a == b:
-        return a
-    single = None if isinstance(a, Union) or isinstance(b, Union) else _join_one(a, b)
+    if isinstance(a, Union) or isinstance(b, Union):
+        single = a if a == b else None
+    else:
+        single = _join_one(a, b)
     if single is not None:
         return single
     if a is NEVER or b is NEVER:
