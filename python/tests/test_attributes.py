@@ -296,3 +296,45 @@ def test_lists_of_enums_and_texts(function):
 def test_sum_with_a_start_by_name():
     graph = hia.function(lambda xs: sum((x * x for x in xs), start=10), strict=True)
     assert [graph([1, 2]), graph([3])] == [15, 19]
+
+
+class Settings:
+    pass
+
+
+def test_objects_of_a_table_that_are_known():
+    settings = Settings()
+    settings.parts, settings.other = {"x": Node(1), "y": Leaf(2), "z": None}, Node(3)
+
+    def described(n, key):
+        one = settings.parts[key]
+        if one is None:
+            one = settings.other if n > 0 else Leaf(n)
+        return one.value, one.size(), one.kind, type(one).__name__, isinstance(one, Leaf), hasattr(one, "value")
+
+    graph = hia.function(described, strict=True)
+    calls = [(1, "x"), (2, "y"), (3, "z"), (-3, "z")]
+    assert [graph(*call) for call in calls] == [described(*call) for call in calls]
+    settings.parts["x"].value = 50
+    assert graph(1, "x") == described(1, "x")
+    settings.parts["x"] = Leaf(7)
+    assert graph(1, "x") == described(1, "x") == (7, 1, "node", "Leaf", True, True)
+    assert graph._plain == 0, graph.report()
+
+
+def test_methods_that_are_kept():
+    def kept(t, xs):
+        size, add = t.size, (lambda x: x + t.size())
+        return size(), list(map(add, xs)), sorted(xs, key=t.scaled), max(xs, key=lambda x: t.scaled(x)), (t.size if xs[0] > 1 else t.twice)()
+
+    class Own(Node):
+        def scaled(self, x):
+            return -x * self.value
+
+        def twice(self):
+            return 2 * self.size()
+
+    graph = hia.function(kept, strict=True)
+    for t, xs in ((Own(2, [Leaf(1)]), [3, 1, 2]), (Own(-1), [1, 5])):
+        assert graph(t, xs) == kept(t, xs)
+    assert graph._plain == 0, graph.report()

@@ -90,30 +90,34 @@ class Attributes:
     # Functions of Python.
 
     def builtin_type(self, value):
-        if isinstance(value.type, Union):
-            if _are_known(value.type):
-                found = self._mapped(value, lambda side: Const(type(side.value)))
-                if found is not None:
-                    return found
-            value = self.operand(value)
+        found = self._classes_of(value)
+        classes = list(dict.fromkeys(cls for _, cls in found))
+        if len(classes) == 1:
+            return Value(Const(classes[0]))
+        number = self.constant(classes.index(found[-1][1]), "i64")
+        for condition, cls in reversed(found[:-1]):
+            number = self.op("where", self.truth_id(condition), self.constant(classes.index(cls), "i64"), number)
+        return Value(Union(tuple(map(Const, classes))), (number,))
+
+    def _classes_of(self, value):
+        """The classes that a value may be of, each behind a condition; one of them holds."""
         type_ = value.type
+        if isinstance(type_, Union):
+            found = []
+            for number in range(len(type_.sides)):
+                here = self.op("eq", value.ids[0], self.constant(number, "i64"))
+                found += [(self.all_of(here, condition), cls) for condition, cls in self._classes_of(self.side(value, number))]
+            return found
         if isinstance(type_, Objs) and (len(type_.classes) > 1 or type_.none):
-            classes = sorted(type_.classes, key=lambda cls: cls.__qualname__) + [type(None)] * type_.none
-            return Value(Union(tuple(map(Const, classes))), (self._number_of_class(value, classes),))
+            found = [(self._is_none(value), type(None))] if type_.none else []
+            return found + [(self.is_instance_of(value, [cls]), cls) for cls in sorted(type_.classes, key=lambda cls: cls.__qualname__)]
         known = {Const: lambda: type(type_.value), Scalar: lambda: type_.kind, Symbol: lambda: str, Tens: lambda: _core.Tensor,
                  Objs: lambda: next(iter(type_.classes)), Tup: lambda: list if type_.cls is MadeList else type_.cls, Lst: lambda: list,
                  Dct: lambda: dict}
-        if type(type_) not in known:
+        kind = Objs if isinstance(type_, Objs) else type(type_)
+        if kind not in known:
             self.refuse(f"the class of {type_} cannot be asked for in a graph; ask isinstance(x, Class)")
-        return Value(Const(known[type(type_)]()))
-
-    def _number_of_class(self, value, classes):
-        """By the class of an object, its place among these; they are all that there are."""
-        made = self.constant(len(classes) - 1, "i64")
-        for number, cls in reversed(list(enumerate(classes[:-1]))):
-            is_it = self.truth_id(self.is_instance_of(value, [cls]))
-            made = self.op("where", is_it, self.constant(number, "i64"), made)
-        return made
+        return [(True, known[kind]())]
 
     def builtin_hasattr(self, value, name):
         return self.truth_value(self._has_attribute(value, self._known_name(name)))

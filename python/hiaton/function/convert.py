@@ -129,14 +129,15 @@ class Converter(Instances, Reasons):
 
     def begin_with(self, other):
         """Takes over what another conversion for the same arguments has found out, so that less rounds are needed. Types that only it
-        needed are forgotten in the end, as those of early rounds are."""
+        needed are forgotten in the end, as those of early rounds are. Gives this one."""
         if other.places or other.roots or other.sinks:
-            return
+            return self
         self.assumed = dict(other.assumed)
         self.strict = dict(other.strict)
         self.symbols = dict(other.symbols)
         self.read = {cls: dict(fields) for cls, fields in other.read.items()}
         self.has_tensors = other.has_tensors
+        return self
 
     def convert(self):
         with _one_at_a_time:  # conversions note what they find out in the trees of functions, which several may share
