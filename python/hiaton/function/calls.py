@@ -21,7 +21,7 @@ from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope
 from hiaton.function.types import (INT, NEVER, Const, Dct, Func, Lst, Objs, Tens,
-                                   Tup, Union, Value, is_function, is_number, is_partial, partial_with)
+                                   Tup, Union, Value, is_function, is_number, is_partial, is_text, partial_with)
 from hiaton.tape import GradientTape, stop_gradient
 
 _DTYPES = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
@@ -217,8 +217,13 @@ class Calls:
         if isinstance(method, types.FunctionType):
             self.converter.guard("static", type(target), "__call__", method)
             return self.call_function(method, [callee, *args], named)
-        self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this "
-                    "function")
+        self._refuse_foreign(target)
+
+    def _refuse_foreign(self, target):
+        if isinstance(target, type(functools.cache(len))):
+            self.refuse(f"'{_name_of(target)}' keeps its results for later calls, which a graph does not; call the function without that, or "
+                        "compute the results in a loop that appends them to a list")
+        self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this function")
 
     def _call_partial(self, value, args, named):
         """A call of what functools.partial gave in the graph."""
@@ -401,7 +406,8 @@ class Calls:
             return self.call_method(value, "__len__", [], {})
         if isinstance(value.type, Const) and isinstance(value.type.value, str):
             return Value(Const(len(value.type.value)))
-        self.refuse(f"the length of {value.type} cannot be converted; count in the function, or give the number as an argument")
+        advice = "hand over a list, as of numbers of its letters" if is_text(value.type) else "give the number as an argument"
+        self.refuse(f"the length of {value.type} cannot be converted; count in the function, or {advice}")
 
     def builtin_isinstance(self, value, classes):
         return self.truth_value(self.is_instance(value, self.classes_of(classes)))

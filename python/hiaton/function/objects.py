@@ -7,6 +7,7 @@ import types
 
 from hiaton import _core
 from hiaton.function.attributes import is_of_several
+from hiaton.function.construction import ADVICE_BY_CLASS
 from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
@@ -229,8 +230,8 @@ class Objects:
             values = self._bound_to(cls, cls.__new__, args, named)
             return self.tuple_of([values[name] for name in cls._fields], cls)
         if not is_data_class(cls):
-            self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph; "
-                        "make it outside of the function, or use a dataclass")
+            advice = ADVICE_BY_CLASS.get(cls, "make it outside of the function, or use a dataclass")
+            self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph; {advice}")
         if hasattr(cls, "__post_init__") or type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
             self.refuse(f"'{cls.__name__}' does more than set its fields when it is made; "
                         "make it outside of the function, or in a function that sets them")
