@@ -305,11 +305,15 @@ class Programs(RandomText):
                          'print(f"{' + i + ':>{1 + 3}}|{' + f + '!r}", end=";")', "print()", "print('here')")
 
     def local_function(self, scope, depth, indent):
-        """It reads names of the function around, sets none, and may change lists."""
+        """It reads names of the function around, and may set some and change lists."""
         pad, name = "    " * indent, self.name("g")
         self.lines.append(f"{pad}def {name}(q, k={self.random.randint(-3, 3)}):")
+        outside = [one for one in dict.fromkeys(scope["mutable"]) if one != "g0"]  # which is a variable of the module
+        outside = self.random.sample(outside, min(2, len(outside))) if self.random.random() < 0.5 else []
+        if outside:
+            self.lines.append(f"{pad}    nonlocal {', '.join(outside)}")
         made = scope["made"] if self.random.random() < 0.4 else []
-        inner = {**scope, "int": [*scope["int"], "q", "k"], "mutable": [], "made": made, "prints": False}
+        inner = {**scope, "int": [*scope["int"], "q", "k"], "mutable": outside, "made": made, "prints": False}
         inner = self.block(inner, depth - 1, indent + 1, False)
         self.lines.append(f"{pad}    return {self.integer(inner, depth - 1)}")
         scope["functions"].append(name)

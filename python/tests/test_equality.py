@@ -1,6 +1,7 @@
 """`==` of objects in graphs: of dataclasses, and by methods."""
 
 import dataclasses
+import math
 import warnings
 
 import pytest
@@ -145,3 +146,21 @@ def test_what_a_pattern_says_to_be_none_is_compared():
     graph = hia.function(differ, strict=True)
     for pair in [Pair(1, Pair(2), Pair(3)), Pair(1), Pair(1, None, Pair(3)), Pair(1, Pair(2))]:
         assert graph(pair) == differ(pair)
+
+
+def test_classes_functions_and_modules_are_equal_to_themselves():
+    def compared(n):
+        cls, function = Tree, math.floor
+        shape = cls if n > 1 else int
+        return (cls == Tree, cls != Tree, cls in (int, Tree), shape == Tree, shape in (int, str), math == math,
+                helper_of_comparison == helper_of_comparison, helper_of_comparison == compared_with, function is math.floor)
+    graph = hia.function(compared, strict=True)
+    assert [graph(n) for n in (1, 2)] == [compared(n) for n in (1, 2)]
+
+
+def helper_of_comparison(n):
+    return n
+
+
+def compared_with(n):
+    return n

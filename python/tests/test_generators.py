@@ -128,3 +128,44 @@ def test_what_generators_cannot_do(function, message):
     with pytest.warns(hia.FallbackWarning):
         made, expected = graph(4), function(4)
     assert list(made) == list(expected) if function is countdown else made == expected
+
+
+def test_generator_expressions_that_are_gone_over():
+    def gone_over(v):
+        total = 0
+        for x in (y * 2 for y in v if y > 0):
+            if x > 8:
+                break
+            total += x
+        return (total, sum(x for x in (y + 1 for y in v)), [a - b for a, b in ((y, y * y) for y in v)], max(z for z in (x for x in v)),
+                [i for i, x in enumerate(y + 1 for y in v) if x > 2])
+
+    graph = hia.function(gone_over, strict=True)
+    for v in ([3, 1, 2], [5, 9], [-1]):
+        assert graph(v) == gone_over(v)
+    assert graph._plain == 0, graph.report()
+
+
+def test_generator_expressions_that_set_something_in_between_are_left_to_python():
+    def counted(v):
+        n, found = 0, []
+
+        def tick(x):
+            nonlocal n
+            n += 1
+            return x
+        for x in (tick(y) for y in v):
+            found.append((x, n))
+        return found
+
+    with pytest.warns(hia.FallbackWarning, match="sets or changes something whenever it is asked for an item; make a list of it first"):
+        assert hia.function(counted)([3, 1]) == [(3, 1), (1, 2)]
+
+    def first_large(v):
+        for x in (10 // y for y in v):
+            if x > 3:
+                return x
+        return -1
+
+    graph = hia.function(first_large)
+    assert [graph([1, 0]), graph([5, 2])] == [10, 5]

@@ -1,6 +1,8 @@
 """What a refusal says: file and line, what cannot be converted, and what to do."""
 
 import ast
+import collections
+import functools
 import pathlib
 import re
 
@@ -56,6 +58,27 @@ def foreign(values):
     return len(set(values))
 
 
+def queued(values):
+    return collections.deque(values)
+
+
+def counted(values):
+    return collections.Counter(values).most_common(1)
+
+
+@functools.cache
+def kept(n):
+    return n if n < 2 else kept(n - 1) + kept(n - 2)
+
+
+def cached(values):
+    return kept(values[0])
+
+
+def letters(values):
+    return len("ab" if values[0] > 1 else "abc")
+
+
 def keyed(values):
     return {value: 1 for value in values}
 
@@ -84,7 +107,12 @@ def part_of_the_run(values):
 
 @pytest.mark.parametrize("function,line,message", [
     (no_source, 1, "'eval' is foreign to the graph; call it outside of the function, or let Python run this function"),
-    (foreign, 1, "an object of 'set' cannot be made in a graph; make it outside of the function, or use a dataclass"),
+    (foreign, 1, "an object of 'set' cannot be made in a graph; use a list and 'in', or a list of truth values by the number of each thing"),
+    (queued, 1, "an object of 'deque' cannot be made in a graph; use a list, with append, pop() and pop(0)"),
+    (counted, 1, "an object of 'Counter' cannot be made in a graph; keep a list of counts, by the number of each thing"),
+    (cached, 1, "'kept' keeps its results for later calls, which a graph does not; call the function without that, or compute the results in "
+                "a loop that appends them to a list"),
+    (letters, 1, "the length of str cannot be converted; count in the function, or hand over a list, as of numbers of its letters"),
     (keyed, 1, "a dict of so many keys as the run tells cannot be converted; use a list"),
     (sliced, 1, "a part of a list with ends and a step below 0 cannot be converted; take the part, and then [::-1] of it"),
     (compared, 1, "an order of list[int] and 3 cannot be converted; compare numbers, or tuples of them"),

@@ -5,7 +5,7 @@ import ast
 import numpy
 
 from hiaton import _core, tensors
-from hiaton.function.types import INT, NONE, Const, Scalar, Tens, Tup, Value, is_number
+from hiaton.function.types import INT, NONE, Const, Lst, Scalar, Tens, Tup, Value, is_number
 
 _NEVER_CHANGE = (bool, int, float, complex, str, bytes, type(None), numpy.generic, _core.Tensor, _core.DType, type)
 
@@ -44,11 +44,37 @@ def _shares_memory(made, array):
     return numpy.may_share_memory(numpy.from_dlpack(made), _elements_of(array))
 
 
+def _kinds_of_numbers(type_):
+    """The kinds of numbers that a number, or a list of lists of them, consists of, where the run tells some; None where it is something
+    else, or all are known."""
+    if isinstance(type_, Lst):
+        inner = type_.element
+        depth = 1
+        while isinstance(inner, Lst):
+            inner, depth = inner.element, depth + 1
+        return {inner.kind} if isinstance(inner, Scalar) and depth <= 2 else None
+    if isinstance(type_, Scalar):
+        return {type_.kind}
+    if not isinstance(type_, Tup) or not type_.items:
+        return None
+    parts = [{type(item.value)} if is_number(item) else _kinds_of_numbers(item) for item in type_.items]
+    return None if None in parts or all(map(is_number, type_.items)) else set().union(*parts)
+
+
+def _tensor_of_list(numbers, dtype):
+    return _core.ops.stack([dtype(number) for number in numbers])
+
+
+def _tensor_of_lists(rows, dtype):
+    return _core.ops.stack([_tensor_of_list(row, dtype) for row in rows])
+
+
 class Arrays:
     def constant_tensor(self, function, args, named):
         """hia.zeros(3), hia.tensor(array), and what else makes tensors of what is known before the run."""
         arrays = []
         of_any_size = self._of_any_size(function, args, named)
+        of_any_size = self._of_numbers_of_the_run(function, args, named) if of_any_size is None else of_any_size
         if of_any_size is not None:
             return of_any_size
 
@@ -85,6 +111,28 @@ class Arrays:
             made, dtype = self._zeros_of_any_size(sizes), dtype.value
         made = self.converted(made, str(_core.DType(dtype)).split(".")[-1])
         return self.binary("Add", made, Value(Const(1))) if function is tensors.ones else made
+
+    def _of_numbers_of_the_run(self, function, args, named):
+        """hia.tensor([x, y]), also nested, and hia.tensor(numbers), with numbers that only the run tells; None where it is something
+        else."""
+        if function not in (tensors.tensor, tensors.asarray):
+            return None
+        data, dtype = self.bound(function, args, named)
+        kinds = _kinds_of_numbers(data.type)
+        if not kinds or not isinstance(dtype.type, Const) or dtype.type.value is not None and not isinstance(dtype.type.value, _core.DType):
+            return None
+        dtype = dtype.type.value
+        if dtype is None:
+            dtype = _core.f32 if float in kinds else _core.i64 if int in kinds else _core.bool
+        return self._stacked_numbers(data, dtype)
+
+    def _stacked_numbers(self, data, dtype):
+        if isinstance(data.type, Lst):
+            function = _tensor_of_lists if isinstance(data.type.element, Lst) else _tensor_of_list
+            return self.call_function(function, [data, Value(Const(dtype))], {})
+        if isinstance(data.type, Tup):
+            return self.tensor_op("stack", [self._stacked_numbers(item, dtype) for item in self.items(data)], {})
+        return self.converted(data, str(dtype).split(".")[-1])
 
     def _zeros_of_any_size(self, sizes):
         made = None

@@ -17,7 +17,8 @@ class _Functions(list):
 def builtin_functions():
     """Those that look at their arguments, and keep none of them."""
     return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, builtins.int,
-                       builtins.float, builtins.bool, builtins.round, *mathematics.FUNCTIONS])
+                       builtins.float, builtins.bool, builtins.round, builtins.hasattr, builtins.getattr, builtins.type,
+                       *mathematics.FUNCTIONS])
 
 
 @functools.cache

@@ -2,12 +2,14 @@
 
 import ast
 import builtins
+import dataclasses
 import functools
 import inspect
 import types
 
 from hiaton import _core, pieces
 from hiaton.function import prelude
+from hiaton.function.attributes import is_of_several
 from hiaton.function.builtin_functions import builtin_functions, iterating, lazy
 from hiaton.function.differentiation import is_gradient_maker
 from hiaton.function.errors import ConversionError
@@ -19,8 +21,8 @@ from hiaton.function.scopes import calls_change
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope
-from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Partial, Scalar, Tens,
-                                   Tup, Union, Value, is_function, is_number, is_partial)
+from hiaton.function.types import (INT, NEVER, Const, Dct, Func, Lst, Objs, Tens,
+                                   Tup, Union, Value, is_function, is_number, is_partial, is_text, partial_with)
 from hiaton.tape import GradientTape, stop_gradient
 
 _DTYPES = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
@@ -33,11 +35,6 @@ def _operations():
             if hasattr(_core.ops, name)}
 
 
-@functools.cache
-def _partial_with(names):
-    return type("Partial", (Partial,), {"names": names})
-
-
 def _makes_tensors(target):
     """Whether it is hia.tensor, hia.zeros or their like."""
     return isinstance(target, types.FunctionType) and target.__module__ == "hiaton.tensors"
@@ -45,8 +42,6 @@ def _makes_tensors(target):
 
 class Calls:
     def eval_Call(self, node):
-        if any(k.arg is None for k in node.keywords):
-            self.refuse("'**' in a call cannot be converted; write the arguments out", node)
         if isinstance(node.func, ast.Attribute):
             made = self._call_attribute(node)
             if made is not None:
@@ -59,7 +54,7 @@ class Calls:
             callee = self.eval(node.func)
         if isinstance(callee.type, Const):
             special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
-            has_stars = any(isinstance(a, ast.Starred) for a in node.args)
+            has_stars = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
             if special is not None and callee.type.value in iterating() and not has_stars:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
@@ -105,7 +100,8 @@ class Calls:
         args = []
         for argument in node.args:
             args += self.eval_many([argument]) if isinstance(argument, ast.Starred) else [one(argument, len(args))]
-        return args, {k.arg: one(k.value, k.arg) for k in node.keywords}
+        by_name = {k.arg: one(k.value, k.arg) for k in node.keywords if k.arg is not None}
+        return args, self.named_by_stars(node, by_name)
 
     def _call_attribute(self, node):
         """Methods; None where what is called is no method of a value of the graph."""
@@ -113,6 +109,9 @@ class Calls:
                 and node.func.value.func.id == "super":
             return self._call_super(node)
         value = self.peek(node.func.value)
+        if is_of_several(value.type):
+            args, named = self._arguments(node)
+            return self._called(node, lambda: self.method_of_sides(value, node.func.attr, args, named))
         if isinstance(value.type, (Objs, Union)):
             value = self.operand(value)
         if isinstance(value.type, Const) and type(value.type.value) is str:
@@ -186,6 +185,8 @@ class Calls:
             self.refuse("'hia.GradientTape()' cannot be converted; write hia.grad(f)(x) or hia.value_and_grad(f)(x)")
         if is_gradient_maker(target):
             return self.gradient_function(target, args, named)
+        if target is dataclasses.replace and len(args) == 1:
+            return self.replaced(args[0], named)
         if isinstance(target, types.FunctionType):
             return self.call_function(target, args, named)
         if is_parameters_of_module(callee.type) and not args and not named:
@@ -213,7 +214,7 @@ class Calls:
             by_name = {name: self.constant_value(value, name) for name, value in target.keywords.items()}
             return self.call(Value(Const(target.func)), [*fixed, *args], {**by_name, **named})
         if target is functools.partial and args:
-            return self.tuple_of([*args, *named.values()], _partial_with(tuple(named)))
+            return self.tuple_of([*args, *named.values()], partial_with(tuple(named)))
         if target is dict and not args:
             return self.dict_of(named)
         if gives_iterator(target):
@@ -229,8 +230,13 @@ class Calls:
         if isinstance(method, types.FunctionType):
             self.converter.guard("static", type(target), "__call__", method)
             return self.call_function(method, [callee, *args], named)
-        self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this "
-                    "function")
+        self._refuse_foreign(target)
+
+    def _refuse_foreign(self, target):
+        if isinstance(target, type(functools.cache(len))):
+            self.refuse(f"'{_name_of(target)}' keeps its results for later calls, which a graph does not; call the function without that, or "
+                        "compute the results in a loop that appends them to a list")
+        self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this function")
 
     def _call_partial(self, value, args, named):
         """A call of what functools.partial gave in the graph."""
@@ -323,18 +329,18 @@ class Calls:
 
     def bound(self, function, args, named):
         """The arguments by parameter."""
-        if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
-            self.refuse(f"'{function.__qualname__}' takes '**', which cannot be converted; write the parameters out")
         if function.__defaults__ or function.__kwdefaults__:
             self.converter.guard("defaults", function, None, (function.__defaults__, function.__kwdefaults__))
         try:
-            bound = inspect.signature(function, follow_wrapped=False).bind(*args, **named)
+            bound = self.converter.signature_of(function).bind(*args, **named)
         except TypeError as error:
             self.refuse(f"{function.__qualname__}(): {error}; call it as its parameters say")
         values = []
         for name, parameter in bound.signature.parameters.items():
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 values.append(self.tuple_of(bound.arguments.get(name, ())))
+            elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                values.append(self.dict_of(bound.arguments.get(name, {})))
             elif name in bound.arguments:
                 values.append(bound.arguments[name])
             else:
@@ -349,6 +355,8 @@ class Calls:
             return self.tensor_method(value, name, args, named)
         if is_manager(value.type):
             return self.manager_method(value, name)
+        if isinstance(value.type, Tup) and name == "_replace" and not args:
+            return self.replaced(value, named)
         if isinstance(value.type, Tup):
             return self.call_function(inspect.getattr_static(value.type.cls, name), [value, *args], named)
         if isinstance(value.type, Const):
@@ -357,8 +365,11 @@ class Calls:
         for cls in sorted(value.type.classes, key=lambda c: c.__qualname__):
             found = inspect.getattr_static(cls, name, None)
             if (cls, name) in self.converter.fields:
-                self.refuse(f"objects of '{cls.__name__}' have a field '{name}' of their own, which hides a method; "
-                            "give the field another name")
+                if isinstance(found, types.FunctionType):
+                    self.refuse(f"objects of '{cls.__name__}' have a field '{name}' of their own, which hides a method; "
+                                "give the field another name")
+                groups.setdefault(cls, (None, [cls]))
+                continue
             if found is None:
                 self.refuse(f"'{cls.__name__}' has no method '{name}'; define it in the class")
             self.converter.guard("static", cls, name, found)
@@ -370,6 +381,8 @@ class Calls:
             this = value if isinstance(value.type, Root) else Value(Objs(frozenset(classes)), value.ids)
 
             def call():
+                if function is None:  # what an attribute of the object holds is called
+                    return self.call(self.attribute(this, name), args, named)
                 if isinstance(function, staticmethod):
                     return self.call_function(function.__func__, args, named)
                 if isinstance(function, classmethod):
@@ -406,61 +419,11 @@ class Calls:
             return self.call_method(value, "__len__", [], {})
         if isinstance(value.type, Const) and isinstance(value.type.value, str):
             return Value(Const(len(value.type.value)))
-        self.refuse(f"the length of {value.type} cannot be converted; count in the function, or give the number as an argument")
+        advice = "hand over a list, as of numbers of its letters" if is_text(value.type) else "give the number as an argument"
+        self.refuse(f"the length of {value.type} cannot be converted; count in the function, or {advice}")
 
     def builtin_isinstance(self, value, classes):
         return self.truth_value(self.is_instance(value, self.classes_of(classes)))
-
-    def builtin_abs(self, value):
-        value = self.operand(value)
-        if is_number(value.type):
-            return self.known(abs(value.type.value))
-        if isinstance(value.type, Tens):
-            return self.tensor_op("abs", [value], {})
-        if not isinstance(value.type, Scalar):
-            self.refuse(f"the absolute value of {value.type} cannot be converted; give a number or a tensor")
-        kind = float if value.type.kind is float else int
-        return self.scalar(kind, self.op("abs", self.as_kind(value, kind)))
-
-    def builtin_int(self, value):
-        value = self.operand(value)
-        if is_number(value.type):
-            return self._constant_call(int, value)
-        if isinstance(value.type, Scalar):
-            if value.type.kind is float:
-                self.finite(value.ids[0])
-            return self.scalar(int, self.op("i64", value.ids[0]))
-        if isinstance(value.type, Tens) and not value.type.dims:
-            return self.scalar(int, self.op("i64", value.ids[0]))
-        self.refuse(f"int of {value.type} cannot be converted; give a number, or convert it outside of the function")
-
-    def builtin_float(self, value):
-        value = self.operand(value)
-        if is_number(value.type) or isinstance(value.type, Const) and type(value.type.value) is str:
-            return self._constant_call(float, value)
-        if isinstance(value.type, Tens) and not value.type.dims:
-            return self.float_out_of(value)
-        if isinstance(value.type, Scalar):
-            return self.scalar(float, self.op("f64", value.ids[0]))
-        self.refuse(f"float of {value.type} cannot be converted; give a number, or convert it outside of the function")
-
-    def builtin_round(self, value, *digits):
-        value = self.operand(value)
-        if digits or not is_number(value.type) and not isinstance(value.type, Scalar):
-            self.refuse("round() can be converted of a number, to a whole one; let Python round to digits, and tensors by hia.round")
-        if is_number(value.type):
-            return self._constant_call(round, value)
-        return self.call_prelude("rounded", [value]) if value.type == FLOAT else self.scalar(int, self.as_kind(value, int))
-
-    def builtin_bool(self, value):
-        return self.truth_value(self.truth(value))
-
-    def _constant_call(self, function, *values):
-        try:
-            found = function(*(v.type.value for v in values))
-        except (ArithmeticError, ValueError, TypeError) as error:
-            self.fail(str(error))
-        return self.known(found)
 
     def builtin_min(self, *values):
         return self._extreme("smaller", "smallest", values)

@@ -2,7 +2,8 @@
 
 import ast
 
-from hiaton.function.scopes import calls_change, functions_in, lent_names, names_changed_outside, needed_names, own_names, parameters_of, read_anywhere, refused_in
+from hiaton.function.scopes import calls_change, functions_in, lent_names, names_changed_outside, names_set_inside, needed_names, nonlocal_names, own_names, parameters_of, read_anywhere, refused_in
+from hiaton.function.source import tree_of
 from hiaton.function.statements import End
 from hiaton.function.types import Func, Lst, Value, functions_kept_in
 
@@ -44,6 +45,10 @@ class Closures:
                         "value back", inner)
         if node.args.kwarg is not None:
             self.refuse("'**' of a function that is defined inside cannot be converted; write the parameters out", node)
+        foreign = nonlocal_names(node) - scope.locals
+        if foreign:
+            self.refuse(f"'{min(foreign)}' is a variable of a function around the one that is converted, and set by a function that is "
+                        "defined inside of that; give the value back", node)
         names, _ = needed_names(scope, node)
         hidden = names & own_names(node)
         if hidden:
@@ -74,11 +79,12 @@ class Closures:
     def recapture(self, name, value):
         """The name has another value: so it has for functions that read it. Gives the value."""
         self._refuse_kept_readers(name)
+        is_handed = isinstance(value.type, Lst) or name in names_set_inside(tree_of(self.where.function))
         for other, held in list(self.env.items()):
             if not (isinstance(held.type, Func) and held.type.own and held.type.scope.key == self.where.key):
                 continue
             if name in needed_names(held.type.scope, held.type.node)[0] - (
-                    names_changed_outside(held.type.scope, held.type.node) if isinstance(value.type, Lst) else set()):
+                    names_changed_outside(held.type.scope, held.type.node) if is_handed else set()):
                 if other == name or isinstance(value.type, Func):
                     self.refuse(f"'{name}' stands for several functions, and is read by one of them; give each a name")
                 if isinstance(value.type, Lst):
@@ -157,7 +163,7 @@ class Closures:
             if isinstance(node, ast.Lambda):
                 return frame.result(frame.eval(node.body))
             return frame.run(node.body, End(node))
-        given = [*(held for _, held in captured), *(self.env[name] for name in outer), *values]
+        given = [*(held for _, held in captured), *(self.held(self.env[name]) for name in outer), *values]
         name = getattr(node, "name", f"{scope.function.__name__}_lambda")
         instance = self.converter.instance(("closure", (scope.key, id(node)), tuple(names)), name, [v.type for v in given], build,
                                            parameters=names, shown=getattr(node, "name", "<lambda>"))

@@ -1,6 +1,7 @@
 """The graphs of one function: what each takes as fixed, and when another one is made."""
 
 import collections
+import contextlib
 import inspect
 import re
 import time
@@ -99,6 +100,8 @@ class Graph:
         self.misses += 1
         found = type(miss.args[1])
         advice = "; int(x) and float(x) make numbers of Python" if issubclass(found, numpy.generic) else ""
+        if str(miss.args[0]).startswith("an empty list to be given back"):
+            advice = "; hand over, or give back, None or a tuple in place of an empty list"
         self.last_miss = f"{miss.args[0]}, {found.__name__}{advice}"
 
     def note_fault(self, error):
@@ -293,15 +296,24 @@ class Conversions:
             apart, reason = None, error
         converter = whole
         if apart is None or apart:
-            split = self._converter(values, types, {**how, "apart": apart})
             try:
-                split.convert()
+                split = self._taken_apart(values, types, {**how, "apart": apart}, whole if reason is None else None)
             except ConversionError:
                 if reason is not None:
                     raise reason
             else:
                 converter = split if reason is not None or len(split.left) <= len(whole.left) else whole
         return Graph(converter, graph_function(converter, self._settings))
+
+    def _taken_apart(self, values, types, how, known):
+        """The conversion in which loops are taken apart. It begins with what `known` has found out, another one or None, and without,
+        where types that only that one needed are in its way."""
+        split = self._converter(values, types, how)
+        if known is not None:
+            with contextlib.suppress(ConversionError):
+                return split.begin_with(known).convert()
+            split = self._converter(values, types, how)
+        return split.convert()
 
     def _converter(self, values, types, how):
         made = Converter(self._function, types, self._fields, _parameter_names(values), args=values, state_types=self._state_types,

@@ -8,7 +8,7 @@ fields hold is not known at first: conversion is done again, with what it found,
 import collections
 import contextlib
 import dataclasses
-import functools
+import inspect
 import itertools
 import threading
 import types as python_types
@@ -19,27 +19,18 @@ from hiaton.function import prelude
 from hiaton.function.array_uses import looked_up, read_as_lists, resized
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
+from hiaton.function.graph_types import GraphTypes, graph_type
 from hiaton.function.instances import GROWS, Instances, parameters_of
 from hiaton.function.names import capital_name, plain_name
-from hiaton.function.number_arrays import dtypes_of_array
 from hiaton.function.reasons import Reasons
 from hiaton.function.scopes import lent_names, number_of_notes
 from hiaton.function.source import Text, is_coroutine, is_generator, place, tree_of
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
-from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
-                                   Value, floats_in, general, join)
+from hiaton.function.types import BOOL, FLOAT, INT, NEVER, Lst, Objs, Sink, Tup, Value, floats_in
 
 MOST_ROUNDS = 60
 _one_at_a_time = threading.RLock()
-
-
-@functools.cache
-def graph_type(dtype, dims=()):
-    return _core.graph_type(_core.DType(dtype), list(dims))
-
-
-_SCALARS = {bool: graph_type("bool"), int: graph_type("i64"), float: graph_type("f64")}
 
 
 class Cell(typing.NamedTuple):
@@ -50,7 +41,7 @@ class Cell(typing.NamedTuple):
     where: str
 
 
-class Converter(Instances, Reasons):
+class Converter(Instances, GraphTypes, Reasons):
     """Converts a function for arguments of some types."""
 
     def __init__(self, function, types, fields, names, entry=None, by_arguments=False, has_aux=False,
@@ -67,6 +58,7 @@ class Converter(Instances, Reasons):
         self.makes_objects = False  # whether the graph makes objects, of which no two are the same
         self.fixed = set()          # functions that need numbers which are known before the run
         self.scopes = {}            # by function
+        self.signatures = {}        # by function
         self.any_size = {}          # by function and the types without sizes: types for tensors of many sizes
         self.drafted = set()        # instances of which a first draft was made
         self.callers = collections.defaultdict(set)  # by function: those that call it
@@ -129,6 +121,18 @@ class Converter(Instances, Reasons):
         self.has_aux = has_aux      # whether the function gives a pair, of which gradients are taken of the first
 
     # The rounds.
+
+    def begin_with(self, other):
+        """Takes over what another conversion for the same arguments has found out, so that less rounds are needed. Types that only it
+        needed are forgotten in the end, as those of early rounds are. Gives this one."""
+        if other.places or other.roots or other.sinks:
+            return self
+        self.assumed = dict(other.assumed)
+        self.strict = dict(other.strict)
+        self.symbols = dict(other.symbols)
+        self.read = {cls: dict(fields) for cls, fields in other.read.items()}
+        self.has_tensors = other.has_tensors
+        return self
 
     def convert(self):
         with _one_at_a_time:  # conversions note what they find out in the trees of functions, which several may share
@@ -365,77 +369,6 @@ class Converter(Instances, Reasons):
         finally:
             self.defining, self.place, self.user_place = before
 
-    # Types in the graph.
-
-    def graph_types(self, type_):
-        """The types of the values that a value of the type consists of."""
-        if isinstance(type_, Scalar):
-            return [_SCALARS[type_.kind]]
-        if isinstance(type_, (Const, NeverType, Opaque, Sink)):
-            return []
-        if isinstance(type_, Symbol):
-            return [_SCALARS[int]]
-        if isinstance(type_, Tens):
-            return [graph_type(type_.dtype, type_.dims)]
-        if isinstance(type_, Objs):
-            for cls in type_.classes - self.read.keys():
-                self.read[cls] = {}
-                self.changed = True
-            return [self.object_type]
-        if isinstance(type_, (Tup, Dct)):
-            return [kind for item in type_.items for kind in self.graph_types(item)]
-        if isinstance(type_, Func):
-            return [kind for _, held in type_.captured for kind in self.graph_types(held)]
-        if isinstance(type_, Union):
-            return [_SCALARS[int], *(kind for side in type_.sides for kind in self.graph_types(side))]
-        if type_.array:
-            return [graph_type(dtype, (-1,)) for dtype in dtypes_of_array(type_)]
-        return [self.list_type(type_.element)]
-
-    def list_type(self, element):
-        return self.builder.list_of(self.element_type(element))
-
-    def element_type(self, element):
-        """Of one value: what consists of several is put into a box."""
-        kinds = self.graph_types(element)
-        if len(kinds) == 1:
-            return kinds[0]
-        key = tuple(map(str, kinds))
-        if key not in self.boxes:
-            number = len(self.boxes) + 1
-            self.boxes[key] = box = self.builder.declare_data(f"Item{number}")
-            self.builder.define_data(box, [(f"NoItem{number}", []),
-                                           (f"SomeItem{number}", [(f"p{i}", kind) for i, kind in enumerate(kinds)])])
-        return self.boxes[key]
-
-    # Fields.
-
-    def field_numbers(self, cls, name):
-        """Where a field begins among those of the variant, and the types it consists of; None: not in this round."""
-        if cls not in self.read or name not in self.read[cls]:
-            self.read.setdefault(cls, {})[name] = True
-            self.changed = True
-        if name not in self.laid_out.get(cls, ()):
-            return None
-        at = 0
-        for field in self.laid_out[cls]:
-            count = len(self.graph_types(self.fields.get((cls, field), NEVER)))
-            if field == name:
-                return at, count
-            at += count
-        return None
-
-    def found_field(self, cls, name, type_):
-        before = self.fields.get((cls, name), NEVER)
-        known = join(before, general(type_))
-        if known != before:
-            self.fields[cls, name] = known
-            self.changed = True
-        if cls not in self.read or name not in self.read[cls]:
-            self.read.setdefault(cls, {})[name] = True
-            self.changed = True
-        return known
-
     # What is taken as fixed.
 
     def guard(self, kind, container, key, found):
@@ -470,6 +403,11 @@ class Converter(Instances, Reasons):
                 message = self.with_calls(str(error), self.defining)
                 raise ConversionError(message) from None
         return self.scopes[id(function)]
+
+    def signature_of(self, function):
+        if id(function) not in self.signatures:
+            self.signatures[id(function)] = inspect.signature(function, follow_wrapped=False)
+        return self.signatures[id(function)]
 
     def guard_code(self, function):
         self.guard("code", function, None, function.__code__)

@@ -5,7 +5,7 @@ import enum
 
 from hiaton.function.known_items import MOST_KEYS
 from hiaton.function.types import (NONE, NUMBERS, Const, Dct, DictView, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
-                                   Value, is_partial)
+                                   Value, is_partial, sides_of)
 
 
 def is_key(value):
@@ -102,7 +102,7 @@ class Dicts:
         def of_key(number):
             if number == len(keys):
                 self.fail("no such key")
-            same = self.equal(key, Value(Const(keys[number])))
+            same = self.equal(key, self.constant_value(keys[number], "a key"))
             if isinstance(same, bool):
                 return self.items(value)[number] if same else of_key(number + 1)
             return self.either(same, lambda: self.items(value)[number], lambda: of_key(number + 1),
@@ -114,52 +114,65 @@ class Dicts:
             return is_key(key.type.value) and key.type.value in value.type.keys
         found = False
         for known in value.type.keys:
-            found = self.any_of(found, self.equal(key, Value(Const(known))))
+            found = self.any_of(found, self.equal(key, self.constant_value(known, "a key")))
         return found
 
     def item_of_known_dict(self, holder, key):
         """Of a dict that was there before the run."""
-        name = self._key_in_known_dict(key)
+        key = self._key_to_look_up(key)
+        if not _is_known_key(key.type):
+            return self.dict_item(self._known_dict_to_search(holder, key), key)
+        name = key.type.value
         if name not in holder:
             self.fail(f"no key {name!r}")
         return self.fixed_value("item", holder, name, holder[name], str(name))
 
-    def _key_in_known_dict(self, key):
-        key = self.chosen(key)
-        if not isinstance(key.type, Const) or not is_key(key.type.value):
-            self.refuse(f"the key of a dict that is no argument must be known when the graph is made, found {key.type}; make numbers of "
-                        "words before the call, which are indices of lists and of the rows of a tensor, or hand over a dict of no "
-                        f"more than {MOST_KEYS} keys as an argument")
-        return key.type.value
+    def _key_to_look_up(self, key):
+        """A key of one type; one of several members of an Enum stays as it is."""
+        return key if all(isinstance(side, Const) for side in sides_of(key.type)) else self.chosen(key)
+
+    def _known_dict_to_search(self, holder, key):
+        """A dict that was there before the run, in which the run looks up a key."""
+        if len(holder) > MOST_KEYS:
+            self.refuse(f"the key of a dict of more than {MOST_KEYS} keys must be known when the graph is made, found {key.type}; make "
+                        "numbers of words before the call, which are indices of lists and of the rows of a tensor")
+        return self.known_dict(holder)
 
     def known_dict_has(self, holder, key):
-        name = self._key_in_known_dict(key)
+        key = self._key_to_look_up(key)
+        if not _is_known_key(key.type):
+            return self.dict_has(self._known_dict_to_search(holder, key), key)
+        name = key.type.value
         self.converter.guard("has item" if name in holder else "no item", holder, name, None)
         return name in holder
 
     def known_dict(self, holder):
         """A dict that was there before the run, with all of its items."""
         self._known_keys(holder)
-        values = [self.item_of_known_dict(holder, Value(Const(key))) for key in holder]
+        values = [self.fixed_value("item", holder, key, holder[key], str(key)) for key in holder]
         return Value(Dct(tuple(holder), tuple(value.type for value in values)), tuple(id_ for value in values for id_ in value.ids))
 
     def _known_keys(self, holder):
-        if not all(map(is_key, holder)):
-            self.refuse("expected numbers, texts and None as the keys of a dict that is gone over; hand the dict over as an argument")
+        if not all(is_key(key) or isinstance(key, tuple) and all(map(is_key, key)) for key in holder):
+            self.refuse("expected numbers, texts, None and tuples of them as the keys of a dict that is gone over or searched; hand the "
+                        "dict over as an argument")
         self.converter.guard("list", holder, None, tuple(holder))
-        return self.tuple_of([Value(Const(key)) for key in holder])
+        return self.tuple_of([self.constant_value(key, "a key") for key in holder])
 
     def method_of_known_dict(self, holder, name, args, named):
         if name in ("items", "values", "keys", "copy") and not args and not named:
             return self.dict_method(self.known_dict(holder), name, args)
         if named or name != "get" or len(args) not in (1, 2):
             self.refuse(f"dict.{name} of a dict that is no argument cannot be converted; hand the dict over as an argument")
-        if self.known_dict_has(holder, args[0]):
-            return self.item_of_known_dict(holder, args[0])
+        key = self._key_to_look_up(args[0])
+        if not _is_known_key(key.type):
+            return self.dict_method(self._known_dict_to_search(holder, key), name, [key, *args[1:]])
+        if self.known_dict_has(holder, key):
+            return self.item_of_known_dict(holder, key)
         return args[1] if len(args) == 2 else Value(NONE)
 
     def dict_method(self, value, name, args):
-        keys = self.tuple_of([Value(Const(key)) for key in value.type.keys], DictView)
+        keys = self.tuple_of([self.constant_value(key, "a key") for key in value.type.keys], DictView)
         values = self.tuple_of(self.items(value), DictView)
         if name == "get" and len(args) in (1, 2):
             has = self.dict_has(value, args[0])
@@ -190,12 +203,13 @@ class Dicts:
                         "by [[...] for ...], or set the whole inner list, rows[i] = [...]", target)
         if held is None or not isinstance(held.type, Dct):
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
-        if not held.type.fresh:
-            self.refuse(f"'{target.value.id}' is a dict that others may refer to; make a new one and give it back", target)
         key = self.eval(target.slice).type
         if not isinstance(key, Const) or not is_key(key.value):
-            self.refuse(f"expected a key that is known before the run, found {key}; "
-                        "use a list, or an attribute for each key", target)
+            self.refuse(f"expected a key that is known before the run, found {key}; where results are kept for later calls, as in "
+                        f"'{target.value.id}', give things numbers, and keep the results in a list in the order in which they are computed; "
+                        "for few keys, use an attribute for each", target)
+        if not held.type.fresh:
+            self.refuse(f"'{target.value.id}' is a dict that others may refer to; make a new one and give it back", target)
         found = dict(zip(held.type.keys, self.items(held)))
         found[key.value] = value
         self.bind(target.value.id, self.dict_of(found))
@@ -218,7 +232,15 @@ class Dicts:
             return self.tuple_of([Value(Const(key)) for key in value.type.keys])
         if isinstance(value.type, Const) and type(value.type.value) is dict:
             return self._known_keys(value.type.value)
+        if isinstance(value.type, Const) and isinstance(value.type.value, enum.EnumMeta):
+            return self.tuple_of([Value(Const(member)) for member in value.type.value])
+        if isinstance(value.type, Const) and type(value.type.value) is str:
+            return self.tuple_of([Value(Const(character)) for character in value.type.value])
         return value
+
+
+def _is_known_key(type_):
+    return isinstance(type_, Const) and is_key(type_.value)
 
 
 def _any_part(type_, test):

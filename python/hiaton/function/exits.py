@@ -29,7 +29,7 @@ The last element is not kept where nothing is done with it: where turns begin wi
 import ast
 
 from hiaton.function.liveness import names_outside
-from hiaton.function.scopes import assigned, calls_change, changed, iterated_names, nodes_below, read_names
+from hiaton.function.scopes import assigned, calls_change, nodes_below, read_names
 from hiaton.function.splits import Splitting, functions_in_scope, key_of, leaves_loop, place_at, split_of
 
 

@@ -7,6 +7,7 @@ import types as python_types
 
 from hiaton import _core
 
+from hiaton.function.attributes import is_of_several
 from hiaton.function.dicts import is_fresh
 from hiaton.function.number_arrays import is_array_of
 from hiaton.function.rewrite import BUILTIN, PatternItem
@@ -16,8 +17,8 @@ from hiaton.function.tables import is_table
 from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
                                    Tup, Union, Value, as_number, is_number)
 
-CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call",
-             "Tuple", "List", "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp")
+CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call", "Tuple", "List", "JoinedStr",
+             "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp")
 
 
 class Expressions:
@@ -82,7 +83,7 @@ class Expressions:
         if path is not None and path in self.env:
             return self.env[path]
         holder = self.eval(node.value)
-        if isinstance(holder.type, (Objs, Union)):
+        if isinstance(holder.type, (Objs, Union)) and not is_of_several(holder.type):
             before, holder = holder, self.operand(holder)
             above = self.path_of(node.value)
             if above is not None and before.type != holder.type and self.is_settled(above):
@@ -335,10 +336,7 @@ class Expressions:
                 self.refuse(f"expected a condition, found {type_}; compare it with something")
             return value.ids[0] if type_.dtype == "bool" else self.op("bool", value.ids[0])
         if isinstance(type_, Objs):
-            for cls in type_.classes:
-                if hasattr(cls, "__bool__") or hasattr(cls, "__len__"):
-                    self.refuse(f"'{cls.__name__}' says itself whether it is true; compare with 'is not None'")
-            return self.negated(self.is_none(value))
+            return self.truth_of_object(value)
         if isinstance(type_, Union):
             return self._union_truth(value)
         self.refuse(f"expected a condition, found {type_}; compare it with something")

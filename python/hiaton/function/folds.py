@@ -8,8 +8,8 @@ from hiaton.function.types import NEVER, NONE, Const, Lst, Scalar, Tup, Value
 
 
 class Folds:
-    def _one(self, node, most=1):
-        if node.keywords or not 1 <= len(node.args) <= most:
+    def _one(self, node, most=1, named=()):
+        if {keyword.arg for keyword in node.keywords} - set(named) or not 1 <= len(node.args) <= most:
             self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted; "
                         "give it one list, and the arguments that the page of hia.function names", node)
         items = node.args[0]
@@ -20,8 +20,9 @@ class Folds:
         return self.as_list(items)
 
     def call_sum(self, node):
-        items = self._one(node, 2)
-        start = self.eval(node.args[1]) if len(node.args) == 2 else Value(Const(0))
+        items = self._one(node, 2 - len(node.keywords), ("start",))
+        given = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
+        start = self.eval(given[0]) if given else Value(Const(0))
         if isinstance(items.type, Tup):
             for item in self.items(items):
                 start = self.binary("Add", start, item)

@@ -7,8 +7,10 @@ import numpy
 from hiaton import _core
 from hiaton.function import prelude
 from hiaton.function.arrays import Arrays
+from hiaton.function.attributes import Attributes
 from hiaton.function.calls import Calls
 from hiaton.function.closures import Closures
+from hiaton.function.construction import Construction
 from hiaton.function.dicts import Dicts
 from hiaton.function.differentiation import Differentiation
 from hiaton.function.equality import Equality
@@ -47,8 +49,9 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects, Statements, Loops, Lists,
-            LentLists, Folds, Lookups, NumberArrays, Tables, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts):
+class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects,
+            Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, Tables, Managers, Equality, Speculation, State, Sums, Iterators, Ranges,
+            KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
@@ -83,12 +86,13 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
     def node(self, node):
         self._node = node
         if self.where is not None:
-            if not prelude.is_text_of(self.where.file) and hasattr(node, "lineno"):
-                self.converter.place = f"{self.where.file}:{node.lineno}"
-                if not is_of_package(self.where.file):
+            file = self.where.file
+            if not prelude.is_text_of(file) and hasattr(node, "lineno"):
+                self.converter.place = f"{file}:{node.lineno}"
+                if not is_of_package(file):
                     self.converter.user_place = self.converter.place
             spans = self.converter.spans
-            span = spans[node] if node in spans else self.converter.span_of(self.where.file, node)
+            span = spans[node] if node in spans else self.converter.span_of(file, node)
             if span is not None:
                 self.graph.set_span(*span)
 
@@ -198,9 +202,10 @@ class Frame(Expressions, Operators, Calls, Differentiation, Mathematics, Closure
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
         if not same and to.owned and value.type.owned:
             return Value(to, self.widened_rows(value, to.element.element).ids)
-        if not same and to.fresh and (value.type.fresh or are_recast(value.type.element, to.element)):
-            return self.recast(value, to.element)
-        if not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element:
+        differs = not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element
+        if differs and (value.type.fresh or to.fresh and are_recast(value.type.element, to.element)):
+            return Value(to, self.recast(value, to.element).ids)
+        if differs:
             self.refuse(f"expected lists of one type, found {value.type} and {to}; convert the elements")
         return Value(to, value.ids)
 

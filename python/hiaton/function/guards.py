@@ -64,6 +64,8 @@ class Guards:
             return f"{key} not in {holder}"
         if kind == "has item":
             return f"{key} in {holder}"
+        if kind in ("has attribute", "no attribute"):
+            return f"{'not ' if kind == 'no attribute' else ''}hasattr({holder}, {key!r})"
         if kind == "list":
             return f"len({holder}) == {len(found)} and all(map({self._name(_is)}, {holder}, {expected}))"
         if kind == "parameters":

@@ -38,7 +38,7 @@ class Iterators:
         """What `compute` gives: all items of such an expression, which are computed before anybody asks for them. So this may set and
         change nothing that is seen in between, or where nobody asks for all."""
         changing = changed(node, *([node.hiaton_list] if hasattr(node, "hiaton_list") else []))
-        names = [*self.state_names(), *(name for name in changing if self.is_list(name))]
+        names = [*self.state_names(), *(name for name in changing if self.is_lendable(name))]
         before = {name: self.env.get(name) for name in names}
         made = compute()
         if any(self.env.get(name) is not held for name, held in before.items()):

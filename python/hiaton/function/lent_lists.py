@@ -17,7 +17,7 @@ import dataclasses
 
 from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import (assigned, body_of, calls_change, changed, lent_names, list_that_it_gives, names_changed_outside,
-                                    nodes_below, note_changes, note_lent)
+                                    names_set_inside, nodes_below, nonlocal_names, note_changes, note_lent)
 from hiaton.function.source import is_generator, tree_of
 from hiaton.function.types import NONE, Lst, Tup, Value
 
@@ -35,6 +35,10 @@ class LentLists:
     def is_list(self, name):
         """Whether the name stands for a list here."""
         return isinstance(getattr(self.env.get(name), "type", None), Lst)
+
+    def is_lendable(self, name):
+        """Whether calls may give the name another value: it stands for a list, or functions defined inside set it by `nonlocal`."""
+        return self.is_list(name) or name in self.env and name in names_set_inside(tree_of(self.where.function))
 
     # The caller.
 
@@ -85,10 +89,14 @@ class LentLists:
             captured = {name for name, _ in value.type.captured}
             foreign = [name for name in names if name not in captured and name in scope.locals]
             if foreign:
-                self.refuse(f"'{foreign[0]}' is changed by '{value.type}', which is called by another function here; give that function the "
-                            "list as an argument")
+                is_set = foreign[0] in names_set_inside(tree_of(scope.function))
+                advice = "give the value back" if is_set else "give that function the list as an argument"
+                self.refuse(f"'{foreign[0]}' is changed by '{value.type}', which is called by another function here; {advice}")
             return []
-        names = [name for name in names if self.is_list(name)]
+        unset = [name for name in names if name in nonlocal_names(tree) and name not in self.env]
+        if unset:
+            self.refuse(f"'{unset[0]}' is set by '{value.type}' and has no value yet; give it one before that function is called")
+        names = [name for name in names if self.is_lendable(name)]
         for name in names:
             if name not in lent_names(tree):
                 self._note_lent(tree, name, False)
@@ -129,7 +137,7 @@ class LentLists:
 
     def is_lent_to(self, scope, tree, name):
         """Whether a function defined inside gets what the name stands for at each call, since it changes it."""
-        return isinstance(self.env[name].type, Lst) and name in names_changed_outside(scope, tree)
+        return self.is_lendable(name) and name in names_changed_outside(scope, tree)
 
     def _may_change(self, names):
         """Elements of a comprehension that change lists hand these on from one to the next, or are computed by a loop where it goes
@@ -146,7 +154,7 @@ class LentLists:
         if id(node) not in self.converter.handing_on:
             return []
         names = sorted(changed(node.elt, *node.generators[0].ifs))
-        return [name for name in names if self.is_list(name)]
+        return [name for name in names if self.is_lendable(name)]
 
     def parts_of_elements(self, made, lists):
         """A list of elements, and the lists that these have handed on."""
@@ -190,7 +198,7 @@ class LentLists:
 
     def refuse_another_list(self, name):
         """A name is set: not that of a list that the function was lent."""
-        if name in lent_names(self.where.tree) and self.is_list(name):
+        if name in lent_names(self.where.tree) and self.is_list(name) and name not in nonlocal_names(self.where.tree):
             self.refuse(f"'{name}' is a list of who calls this function, which is changed, and gets another value; call the other list "
                         "something else")
 
@@ -220,7 +228,7 @@ class LentLists:
     def changing_on_sides(self, names, run):
         """What `run` gives, a branch whose sides may change the lists of these names."""
         before = self.side_lists
-        held = [name for name in sorted(names) if self.is_list(name)]
+        held = [name for name in sorted(names) if self.is_lendable(name)]
         self.side_lists = (*before, *(name for name in held if name not in before))
         try:
             return run()
@@ -230,7 +238,7 @@ class LentLists:
     def keep_changes(self, before, targets):
         """Takes over into names and values from before what an expression has changed; `targets`: names that are its own."""
         names = {name for name, value in before.items() if isinstance(value.type, Lst) and value.type.fresh and name not in targets}
-        names |= {*self.state_names()}
+        names |= {*self.state_names()} | (names_set_inside(tree_of(self.where.function)) & before.keys() - targets)
         before.update({name: self.env[name] for name in names if name in self.env})
 
     # Notes in the trees.

@@ -5,7 +5,6 @@ import builtins
 import contextlib
 import inspect
 
-from hiaton.function import prelude
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.scopes import nodes_below
 from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, are_recast, is_number, join

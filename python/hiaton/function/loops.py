@@ -263,6 +263,8 @@ class Loops:
 
     def _iterated_value(self, node):
         """What is gone over where an expression stands: of an object, what the generator `__iter__` of its class yields."""
+        if isinstance(node, ast.GeneratorExp):
+            return self.computed_ahead(node, lambda: self.comprehension(node))
         value = self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens, Objs)))
         if isinstance(value.type, Objs):
             value = self.operand(value)

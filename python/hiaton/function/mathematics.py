@@ -1,8 +1,9 @@
-"""Functions of Python's module math on numbers: their results have the bits that Python gives, where that raises no error."""
+"""Functions of Python's module math, and built-in ones, on numbers: their results have the bits that Python gives, where that raises no
+error."""
 
 import math
 
-from hiaton.function.types import FLOAT, INT, Const, Scalar, Value, is_number
+from hiaton.function.types import FLOAT, INT, Const, Scalar, Tens, Value, is_number
 
 _OPERATIONS = {  # by function: the operation on f64 that computes it
     getattr(math, name): name for name in (
@@ -70,3 +71,56 @@ class Mathematics:
         if len(integers) != 1:
             self.fail(f"math.{function.__name__}: expected 1 argument, found {len(integers)}")
         return self.call_prelude(_OF_INTEGERS[function], integers)
+
+    # Built-in functions of numbers.
+
+    def builtin_abs(self, value):
+        value = self.operand(value)
+        if is_number(value.type):
+            return self.known(abs(value.type.value))
+        if isinstance(value.type, Tens):
+            return self.tensor_op("abs", [value], {})
+        if not isinstance(value.type, Scalar):
+            self.refuse(f"the absolute value of {value.type} cannot be converted; give a number or a tensor")
+        kind = float if value.type.kind is float else int
+        return self.scalar(kind, self.op("abs", self.as_kind(value, kind)))
+
+    def builtin_int(self, value):
+        value = self.operand(value)
+        if is_number(value.type):
+            return self._constant_call(int, value)
+        if isinstance(value.type, Scalar):
+            if value.type.kind is float:
+                self.finite(value.ids[0])
+            return self.scalar(int, self.op("i64", value.ids[0]))
+        if isinstance(value.type, Tens) and not value.type.dims:
+            return self.scalar(int, self.op("i64", value.ids[0]))
+        self.refuse(f"int of {value.type} cannot be converted; give a number, or convert it outside of the function")
+
+    def builtin_float(self, value):
+        value = self.operand(value)
+        if is_number(value.type) or isinstance(value.type, Const) and type(value.type.value) is str:
+            return self._constant_call(float, value)
+        if isinstance(value.type, Tens) and not value.type.dims:
+            return self.float_out_of(value)
+        if isinstance(value.type, Scalar):
+            return self.scalar(float, self.op("f64", value.ids[0]))
+        self.refuse(f"float of {value.type} cannot be converted; give a number, or convert it outside of the function")
+
+    def builtin_round(self, value, *digits):
+        value = self.operand(value)
+        if digits or not is_number(value.type) and not isinstance(value.type, Scalar):
+            self.refuse("round() can be converted of a number, to a whole one; let Python round to digits, and tensors by hia.round")
+        if is_number(value.type):
+            return self._constant_call(round, value)
+        return self.call_prelude("rounded", [value]) if value.type == FLOAT else self.scalar(int, self.as_kind(value, int))
+
+    def builtin_bool(self, value):
+        return self.truth_value(self.truth(value))
+
+    def _constant_call(self, function, *values):
+        try:
+            found = function(*(v.type.value for v in values))
+        except (ArithmeticError, ValueError, TypeError) as error:
+            self.fail(str(error))
+        return self.known(found)

@@ -17,7 +17,7 @@ from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, 
 from hiaton.function.iterations import CountedItems, ItemsInPlace
 from hiaton.function.scopes import calls_change, changed, nodes_below
 from hiaton.function.tables import is_table
-from hiaton.function.types import BOOL, FLOAT, INT, Const, Lst, Tens, Value, general, is_number
+from hiaton.function.types import BOOL, FLOAT, INT, Const, Lst, Tens, Value, general
 
 _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool"}
 

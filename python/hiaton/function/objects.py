@@ -6,12 +6,13 @@ import inspect
 import types
 
 from hiaton import _core
+from hiaton.function.attributes import is_of_several
+from hiaton.function.construction import ADVICE_BY_CLASS
 from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
-from hiaton.function.statements import Scope
 from hiaton.function.tables import own_rows
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
-                                   Value, as_number, general, is_data_class, is_number, join)
+                                   Value, as_number, general, is_data_class, is_number, join, partial_with)
 
 _MISSING = object()
 NIL, CONS = 0, 1
@@ -21,6 +22,10 @@ class Objects:
     # Attributes.
 
     def attribute(self, value, name):
+        if name == "__class__":
+            return self.builtin_type(value)
+        if is_of_several(value.type):
+            return self.attribute_of_sides(value, name)
         if isinstance(value.type, (Objs, Union)):
             value = self.operand(value)
         type_ = value.type
@@ -61,9 +66,12 @@ class Objects:
         if type_ is NEVER:
             if name in getattr(cls, "__annotations__", {}) or static is None:
                 self.fail(f"'{cls.__name__}' object has no attribute '{name}'")
-            if isinstance(static, (types.FunctionType, staticmethod, classmethod)):
-                self.refuse(f"method '{name}' of '{cls.__name__}' can only be called here, not kept; call it, or use a lambda")
+            if isinstance(static, classmethod):
+                self.refuse(f"classmethod '{name}' of '{cls.__name__}' can only be called here, not kept; call it, or use a lambda")
             self.converter.guard("static", cls, name, static)
+            if isinstance(static, types.FunctionType):
+                return self.tuple_of([Value(Const(static)), value], partial_with(()))
+            static = static.__func__ if isinstance(static, staticmethod) else static
             return self.constant_value(static, name)
         if isinstance(type_, Opaque):
             self.refuse(f"field '{name}' of '{cls.__name__}' holds {type_}, which a graph cannot hold; "
@@ -120,8 +128,9 @@ class Objects:
         followed = self.followed.get((kind, id(container), key))
         if followed is not None:
             return followed
-        where = f"{self.where.file}:{self.node.lineno}" if hasattr(self.node, "lineno") else self.where.file
-        self.converter.guard_cell(kind, container, key, found, name, where)
+        if (kind, id(container), key) not in self.converter.cells:
+            where = f"{self.where.file}:{self.node.lineno}" if hasattr(self.node, "lineno") else self.where.file
+            self.converter.guard_cell(kind, container, key, found, name, where)
         return self.constant_value(found, name)
 
     def constant_value(self, found, name):
@@ -157,6 +166,8 @@ class Objects:
             return self.dict_item(value, self.eval(node.slice))
         if isinstance(value.type, Tens):
             return self.tensor_subscript(value, node.slice)
+        if isinstance(value.type, Const) and type(value.type.value) is str:
+            return self.part_of_text(value.type.value, node.slice)
         if isinstance(node.slice, ast.Slice):
             return self._part(value, node.slice)
         key = as_number(self.eval(node.slice))
@@ -227,8 +238,8 @@ class Objects:
             values = self._bound_to(cls, cls.__new__, args, named)
             return self.tuple_of([values[name] for name in cls._fields], cls)
         if not is_data_class(cls):
-            self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph; "
-                        "make it outside of the function, or use a dataclass")
+            advice = ADVICE_BY_CLASS.get(cls, "make it outside of the function, or use a dataclass")
+            self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph; {advice}")
         if hasattr(cls, "__post_init__") or type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
             self.refuse(f"'{cls.__name__}' does more than set its fields when it is made; "
                         "make it outside of the function, or in a function that sets them")
@@ -236,7 +247,7 @@ class Objects:
             fields = self._bound_to(cls, cls.__init__, args, named)
             fields = {field.name: fields[field.name] for field in dataclasses.fields(cls) if field.name in fields} | fields
         else:
-            fields = self._run_init(cls, args, named)
+            fields = self.fields_of_init(cls, cls.__init__, args, named)
         return self.made(cls, fields)
 
     def _bound_to(self, cls, function, args, named):
@@ -257,40 +268,6 @@ class Objects:
             else:
                 values[name] = self.constant_value(parameter.default, name)
         return values
-
-    def _run_init(self, cls, args, named):
-        """The fields that a plain __init__ sets: assignments to attributes of self, one after the other."""
-        init = cls.__init__
-        if not isinstance(init, types.FunctionType):
-            if init is not object.__init__ or args or named:
-                self.refuse(f"'{cls.__name__}' cannot be made in a graph; make it outside of the function, or use a dataclass")
-            return {}
-        self.converter.guard_code(init)
-        this = Value(Const(_MISSING))
-        values = self.bound(init, [this, *args], named)
-        before = self.where, self.env, self.node
-        scope = self.converter.scope_of(init, Scope)
-        try:
-            self.where = scope
-            self.env = dict(zip(scope.parameters, values))
-            del self.env[scope.first]
-            fields = {}
-            for statement in scope.tree.body:
-                self.node = statement
-                if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                    continue
-                targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-                is_field = all(isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name)
-                               and t.value.id == scope.first for t in targets)
-                if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not is_field:
-                    self.refuse(f"'__init__' of '{cls.__name__}' does more than set fields; "
-                                "make the object outside of the function, or use a dataclass")
-                value = self.eval(statement.value)
-                for target in targets:
-                    fields[target.attr] = value
-            return fields
-        finally:
-            self.where, self.env, self.node = before
 
     def made(self, cls, fields):
         converter = self.converter

@@ -58,6 +58,9 @@ class Operators:
     def binary(self, operator, left, right):
         if operator in ("Add", "Sub", "Mult", "Div") and (is_number_or_tensor(left.type) or is_number_or_tensor(right.type)):
             return self.binary_by_sides(operator, left, right)
+        texts = self.joined_texts(left, right) if operator == "Add" and isinstance(left.type, (Const, Union)) else None
+        if texts is not None:
+            return texts
         left, right = self.operand(left), self.operand(right)
         if is_number(left.type) and is_number(right.type):
             return self._folded(operator, left, right)
@@ -320,7 +323,7 @@ class Operators:
             return self.equal_objects(left, right)
         constants = [t.value for t in (a, b) if isinstance(t, Const) and not is_number(t) and not is_text(t)]
         if all(c is None or type(c).__eq__ is object.__eq__ for c in constants) and (constants or type(a) is not type(b)):
-            return False
+            return len(constants) == 2 and constants[0] is constants[1]
         self.refuse(f"'==' of {a} and {b} cannot be converted; compare their parts")
 
     def equal_within(self, left, right):
@@ -361,6 +364,8 @@ class Operators:
             return self.known_dict_has(container.type.value, value)
         if isinstance(container.type, Lst):
             return self.truth(self.call_prelude("contains", [container, value]))
+        if isinstance(container.type, Objs) and all(hasattr(cls, "__contains__") for cls in container.type.classes):
+            return self.truth(self.call_method(self.operand(container), "__contains__", [value], {}))
         if isinstance(container.type, Const) and type(container.type.value) is str and is_text(value.type) and isinstance(value.type, Const):
             return value.type.value in container.type.value
         self.refuse(f"'in' {container.type} cannot be converted; look in a list, a tuple or a dict")

@@ -170,14 +170,30 @@ def parameters_of(node):
     return [arg.arg for arg in found]
 
 
+def nonlocal_names(node):
+    """The names of the function around that a function defined inside sets, as it says by `nonlocal`."""
+    return found_below(node, "hiaton_nonlocal", lambda node: (name for one in nodes_below(body_of(node)) if isinstance(one, ast.Nonlocal)
+                                                              for name in one.names))
+
+
+def names_set_inside(tree):
+    """The names that functions defined somewhere inside of it set by `nonlocal`."""
+    return found_below(tree, "hiaton_set_inside", lambda tree: (name for one in nodes_below(body_of(tree), True)
+                                                                if isinstance(one, ast.Nonlocal) for name in one.names))
+
+
+def _find_own(node):
+    return {*parameters_of(node), *(name for one in body_of(node) for name in _find_set(one))} - nonlocal_names(node)
+
+
 def own_names(node):
-    """The names that a function defined inside sets itself."""
-    return found_below(node, "hiaton_own", lambda node: {*parameters_of(node), *(name for one in body_of(node) for name in _find_set(one))})
+    """The names that a function defined inside has itself."""
+    return found_below(node, "hiaton_own", _find_own)
 
 
 def refused_in(node):
     """What a function that is defined inside cannot have."""
-    kinds = (ast.Nonlocal, ast.Global, ast.Yield, ast.YieldFrom, ast.Await)
+    kinds = (ast.Global, ast.Yield, ast.YieldFrom, ast.Await)
     return found_below(node, "hiaton_refused", lambda node: (n for n in nodes_below(body_of(node), True) if isinstance(n, kinds)))
 
 
@@ -208,9 +224,20 @@ def functions_in(scope, tree):
     return {name: function for name, function in found.items() if name in set_once}
 
 
+def _find_free(node):
+    names = set()
+    for part in nodes_below(body_of(node)):
+        names |= calls_change(part)
+        if isinstance(part, ast.Name):
+            names.add(part.id)
+        elif isinstance(part, (ast.FunctionDef, ast.Lambda)):
+            names |= _free_names(part) | read_names([default for default in [*part.args.defaults, *part.args.kw_defaults] if default])
+    return names - own_names(node)
+
+
 def _free_names(node):
-    """What it reads that it does not set itself."""
-    return found_below(node, "hiaton_free", lambda node: read_names(body_of(node)) - own_names(node))
+    """What it reads that it does not set itself, nor functions that are defined inside of it."""
+    return found_below(node, "hiaton_free", _find_free)
 
 
 def needed_names(scope, node):
@@ -228,9 +255,9 @@ def needed_names(scope, node):
 
 
 def names_changed_outside(scope, node):
-    """The names of lists and dicts of the function around that it changes itself, or by functions that it calls."""
+    """The names of lists and dicts of the function around that it changes itself, or by functions that it calls, and those that it sets."""
     trees = [node, *(scope.functions[name][0] for name in needed_names(scope, node)[1])]
-    return set().union(*(changed(*body_of(tree)) - own_names(tree) for tree in trees))
+    return set().union(*((changed(*body_of(tree)) | nonlocal_names(tree)) - own_names(tree) for tree in trees))
 
 
 def _find_given(tree):

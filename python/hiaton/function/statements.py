@@ -191,7 +191,7 @@ class Statements:
         of the loops around."""
         for name in [n for n in names if n in self.where.functions]:  # and what functions of scopes around read
             tree, scope = self.where.functions[name]
-            names = names | needed_names(scope, tree)[0]
+            names = names.union(*needed_names(scope, tree))
         hidden = [n for n in self.env if isinstance(n, str) and n.startswith(".")]
         names = sorted(n for n in self.env if isinstance(n, str) and (n in names)) + sorted(hidden)
         values = []

@@ -6,7 +6,7 @@ import itertools
 
 from hiaton import _core, pieces, tensors
 from hiaton.function import prelude
-from hiaton.function.types import NONE, Const, Lst, Scalar, Tens, Tup, Value, as_number, is_number
+from hiaton.function.types import INT, NONE, Const, Lst, Scalar, Tens, Tup, Value, as_number, is_number
 
 _ORDER = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
 _BINARY = {"Add": "add", "Sub": "subtract", "Mult": "multiply", "FloorDiv": "floor_divide", "Mod": "remainder", "Pow": "pow",
@@ -116,6 +116,9 @@ class Tensors:
                     self.refuse(f"{name}(): expected an argument '{attribute}', found none; give it")
                 values += [] if is_list else [otherwise] * count
             else:
+                sizes = self.sizes_of_the_run(name, value)
+                if sizes is not None:
+                    return self._reshaped(given[0], *sizes)
                 integers = self.fixed_integers(value, f"{name}(): '{attribute}'")
                 values += integers * count if len(integers) == 1 and not is_list else integers
         if args or named:
@@ -128,6 +131,24 @@ class Tensors:
         if engine_name in _WRAPPING and _is_integer(self.tensor_value(ids[0]).type.dtype):
             engine_name = _WRAPPING[engine_name]
         return self.tensor_value(self.op(engine_name, *ids, attributes=values))
+
+    def sizes_of_the_run(self, name, value):
+        """What reshape() is told where one size is only known to the run: the shape, with -1 in its place, and that size; None else."""
+        if name != "reshape" or not isinstance(value.type, Tup):
+            return None
+        sizes = self.items(value)
+        unknown = [axis for axis, size in enumerate(sizes) if size.type == INT]
+        if len(unknown) != 1 or not all(isinstance(size.type, Const) for axis, size in enumerate(sizes) if axis != unknown[0]):
+            return None
+        size = sizes[unknown[0]]
+        sizes[unknown[0]] = Value(Const(-1))
+        return self.tuple_of(sizes), unknown[0], size
+
+    def _reshaped(self, tensor, shape, axis, size):
+        made = self.tensor_op("reshape", [tensor, shape], {})
+        found = self.op("size", made.ids[0], attributes=(axis,)) if made.type.dims[axis] < 0 else self.constant(made.type.dims[axis], "i64")
+        self.require(self.op("eq", found, size.ids[0]), "reshape(): the shape has another number of elements")
+        return made
 
     def _along_list(self, name, join, default, items, axis=None, **others):
         if others or axis is None and default is None:
@@ -226,8 +247,9 @@ class Tensors:
         self.fail(f"item(): expected a tensor of one element, found {value.type}")
 
     def tensor_attribute(self, value, name):
-        if name == "shape" and all(d >= 0 for d in value.type.dims):
-            return self.tuple_of([Value(Const(d)) for d in value.type.dims])
+        if name == "shape":
+            return self.tuple_of([Value(Const(d)) if d >= 0 else Value(INT, (self.op("size", value.ids[0], attributes=(axis,)),))
+                                  for axis, d in enumerate(value.type.dims)])
         if name == "ndim":
             return Value(Const(len(value.type.dims)))
         if name == "dtype":

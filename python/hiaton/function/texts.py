@@ -1,6 +1,8 @@
-"""Methods of texts that are known before the run."""
+"""Texts that are known before the run: their methods, and what is made of them."""
 
-from hiaton.function.types import Const
+import ast
+
+from hiaton.function.types import Const, Value, as_number
 
 
 class Texts:
@@ -15,3 +17,29 @@ class Texts:
         except (TypeError, ValueError, LookupError) as error:
             self.fail(str(error))
         return self.constant_value(found, name)
+
+    def part_of_text(self, text, part):
+        """text[1] and text[1:]."""
+        if isinstance(part, ast.Slice):
+            ends = [Value(Const(None)) if end is None else self.eval(end) for end in (part.lower, part.upper, part.step)]
+        else:
+            ends = [as_number(self.eval(part))]
+        if not all(isinstance(end.type, Const) for end in ends):
+            self.refuse(f"a part of {text!r} that the run tells cannot be converted; use a list of numbers")
+        ends = [end.type.value for end in ends]
+        try:
+            return self.known(text[slice(*ends)] if isinstance(part, ast.Slice) else text[ends[0]])
+        except (IndexError, TypeError, ValueError) as error:
+            self.fail(str(error))
+
+    def eval_JoinedStr(self, node):
+        """f"visit_{name}" of texts that are known."""
+        made = Value(Const(""))
+        for part in node.values:
+            is_plain = isinstance(part, ast.Constant) or part.conversion == -1 and part.format_spec is None
+            text = self.eval(part if isinstance(part, ast.Constant) else part.value) if is_plain else None
+            made = self.joined_texts(made, text) if text is not None else None
+            if made is None:
+                self.refuse(f"{ast.unparse(node)} cannot be converted, since the run does not make texts; compute it outside of the function",
+                            node)
+        return made

@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import functools
 import types as python_types
 
 NUMBERS = (bool, int, float)
@@ -33,6 +34,8 @@ class Const(Type):
         return hash(self._key())
 
     def __str__(self):
+        if isinstance(self.value, enum.Enum):
+            return f"{type(self.value).__name__}.{self.value.name}"
         if isinstance(self.value, (*NUMBERS, str, bytes, type(None))):
             return repr(self.value)
         return getattr(self.value, "__qualname__", None) or type(self.value).__qualname__
@@ -263,8 +266,16 @@ def of_any_size(type_):
 
 
 def are_recast(some, others):
-    """Whether elements of the one type are made those of the other, wider one in a new list: tensors of other sizes, and empty lists."""
-    return of_any_size(some) == of_any_size(others) or isinstance(some, Lst) and isinstance(others, Lst) and some.element is NEVER
+    """Whether elements of the one type are made those of the other, wider one in a new list: tensors of other sizes, empty lists, and
+    values that are of more types there, but for lists in them."""
+    if isinstance(some, Lst) or isinstance(others, Lst):
+        return isinstance(some, Lst) and isinstance(others, Lst) and some.element is NEVER or of_any_size(some) == of_any_size(others)
+    return of_any_size(some) == of_any_size(others) or not _has_lists(some) and not _has_lists(others)
+
+
+def _has_lists(type_):
+    parts = getattr(type_, "items", getattr(type_, "sides", ()))
+    return isinstance(type_, (Lst, Func)) or any(map(_has_lists, parts))
 
 
 def _join_one(a, b):
@@ -305,7 +316,10 @@ def _join_one(a, b):
 
 def join(a, b):
     """The type of what is of the one or of the other."""
-    single = None if isinstance(a, Union) or isinstance(b, Union) else _join_one(a, b)
+    if isinstance(a, Union) or isinstance(b, Union):
+        single = a if a == b else None
+    else:
+        single = _join_one(a, b)
     if single is not None:
         return single
     if a is NEVER or b is NEVER:
@@ -344,6 +358,12 @@ class Partial(tuple):
     """What functools.partial gives in a graph: a function, arguments, and arguments by the `names` of its class."""
 
     _fields = ()
+
+
+@functools.cache
+def partial_with(names):
+    """The class of what functools.partial gives with arguments by these names."""
+    return type("Partial", (Partial,), {"names": names})
 
 
 def is_partial(type_):

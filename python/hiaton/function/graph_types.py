@@ -1,0 +1,86 @@
+"""Of which values of the graph a value of Python consists: their types, and the data types of objects, lists and boxes."""
+
+import functools
+
+from hiaton import _core
+from hiaton.function.number_arrays import dtypes_of_array
+from hiaton.function.types import NEVER, Const, Dct, Func, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union, general, join
+
+
+@functools.cache
+def graph_type(dtype, dims=()):
+    return _core.graph_type(_core.DType(dtype), list(dims))
+
+
+_SCALARS = {bool: graph_type("bool"), int: graph_type("i64"), float: graph_type("f64")}
+
+
+class GraphTypes:
+    def graph_types(self, type_):
+        """The types of the values that a value of the type consists of."""
+        if isinstance(type_, Scalar):
+            return [_SCALARS[type_.kind]]
+        if isinstance(type_, (Const, NeverType, Opaque, Sink)):
+            return []
+        if isinstance(type_, Symbol):
+            return [_SCALARS[int]]
+        if isinstance(type_, Tens):
+            return [graph_type(type_.dtype, type_.dims)]
+        if isinstance(type_, Objs):
+            for cls in type_.classes - self.read.keys():
+                self.read[cls] = {}
+                self.changed = True
+            return [self.object_type]
+        if isinstance(type_, (Tup, Dct)):
+            return [kind for item in type_.items for kind in self.graph_types(item)]
+        if isinstance(type_, Func):
+            return [kind for _, held in type_.captured for kind in self.graph_types(held)]
+        if isinstance(type_, Union):
+            return [_SCALARS[int], *(kind for side in type_.sides for kind in self.graph_types(side))]
+        if type_.array:
+            return [graph_type(dtype, (-1,)) for dtype in dtypes_of_array(type_)]
+        return [self.list_type(type_.element)]
+
+    def list_type(self, element):
+        return self.builder.list_of(self.element_type(element))
+
+    def element_type(self, element):
+        """Of one value: what consists of several is put into a box."""
+        kinds = self.graph_types(element)
+        if len(kinds) == 1:
+            return kinds[0]
+        key = tuple(map(str, kinds))
+        if key not in self.boxes:
+            number = len(self.boxes) + 1
+            self.boxes[key] = box = self.builder.declare_data(f"Item{number}")
+            self.builder.define_data(box, [(f"NoItem{number}", []),
+                                           (f"SomeItem{number}", [(f"p{i}", kind) for i, kind in enumerate(kinds)])])
+        return self.boxes[key]
+
+    # Fields.
+
+    def field_numbers(self, cls, name):
+        """Where a field begins among those of the variant, and the types it consists of; None: not in this round."""
+        if cls not in self.read or name not in self.read[cls]:
+            self.read.setdefault(cls, {})[name] = True
+            self.changed = True
+        if name not in self.laid_out.get(cls, ()):
+            return None
+        at = 0
+        for field in self.laid_out[cls]:
+            count = len(self.graph_types(self.fields.get((cls, field), NEVER)))
+            if field == name:
+                return at, count
+            at += count
+        return None
+
+    def found_field(self, cls, name, type_):
+        before = self.fields.get((cls, name), NEVER)
+        known = join(before, general(type_))
+        if known != before:
+            self.fields[cls, name] = known
+            self.changed = True
+        if cls not in self.read or name not in self.read[cls]:
+            self.read.setdefault(cls, {})[name] = True
+            self.changed = True
+        return known
