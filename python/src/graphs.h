@@ -64,9 +64,10 @@ struct Plan {
   /// Constant: the object itself. Tuple: its class. Dict: a tuple of its keys. Object: a tuple of the
   /// classes that fit, with None where that does.
   nb::object constant;
-  bool takes_none = false;       ///< Object: None fits too
-  Type type;                     ///< Tensor, Array: of it. Object, List: of the data
-  std::vector<Plan> parts;       ///< Tuple, Dict: its items. Union: its sides. List, Array: the one of its elements
+  bool takes_none = false;  ///< Object: None fits too
+  Type type;                ///< Tensor, Array: of it. Object, List: of the data
+  std::vector<Plan>
+      parts;  ///< Tuple, Dict: its items. Union: its sides. List, Array: the one of its elements
   std::vector<Type> components;  ///< the types of the values that it becomes
   FieldLayout layout;            ///< how they lie as the fields of one data value
   struct ObjectTable* objects = nullptr;

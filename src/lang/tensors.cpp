@@ -171,7 +171,7 @@ Var BodyChecker::index(const Expr& expr) {
       indexed = emit(operations_.gather(), std::array{indexed, operands.back()}, position.sign);
   }
   if (!may_be_one) return indexed;
-  if (are_numbers) return emit(operations_.at(), operands, expr.sign);
+  if (are_numbers) return emit(operations_.at(), operands, expr.sign, {0});
   for (std::size_t i = 0; i < positions.size(); ++i)
     indexed = emit(operations_.gather(), std::array{indexed, operands[i + 1]}, positions[i].sign);
   return indexed;
@@ -195,7 +195,7 @@ Var BodyChecker::update_at_place(const Expr& expr) {
     if (!may_be_place(number)) return Var();
     operands.push_back(value(number, Type(DType::I64)));
   }
-  return emit(operations_.set_at(), operands, expr.sign);
+  return emit(operations_.set_at(), operands, expr.sign, {0});
 }
 
 // Values in brackets.

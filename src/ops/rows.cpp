@@ -202,16 +202,18 @@ std::span<const OpDef> rows() {
           .gradient = at_rule,
           .fusion = Fusion::Tensor,
           .role = Role::At,
-          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}, int64_t{0}}, 3.0f},
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}, int64_t{0}}, 3.0f, {0}},
                       {{tensor<int64_t>({1, 2, 2}, {5, 6, 7, 8}), int64_t{0}, int64_t{1}},
-                       tensor<int64_t>({2}, {7, 8})},
+                       tensor<int64_t>({2}, {7, 8}),
+                       {0}},
                       {{tensor<int64_t>({3}, {5, 6, 7}), int64_t{-1}}, int64_t{7}, {1}}},
       },
       {
           .name = "set_at",
           .doc =
               "x, with the value at the place that numbers tell, one for each of its first axes; in programs "
-              "x with [i, j] = value. A place outside of x fails. With from_end=1, negative numbers count from "
+              "x with [i, j] = value. A place outside of x fails. With from_end=1, negative numbers count "
+              "from "
               "the end. Where nothing else holds x any more, it is changed in place.",
           .operands = {"x", "value", "place..."},
           .attributes = {{.name = "from_end", .otherwise = 0}},
@@ -223,9 +225,11 @@ std::span<const OpDef> rows() {
           .fusion = Fusion::Tensor,
           .role = Role::SetAt,
           .samples = {{{tensor<float>({2, 1}, {5, 6}), tensor<float>({1}, {7}), int64_t{1}},
-                       tensor<float>({2, 1}, {5, 7})},
+                       tensor<float>({2, 1}, {5, 7}),
+                       {0}},
                       {{tensor<int64_t>({2, 2}, {5, 6, 7, 8}), int64_t{9}, int64_t{0}, int64_t{1}},
-                       tensor<int64_t>({2, 2}, {5, 9, 7, 8})}},
+                       tensor<int64_t>({2, 2}, {5, 9, 7, 8}),
+                       {0}}},
       },
   };
   return all;

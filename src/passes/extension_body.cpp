@@ -180,7 +180,7 @@ class ExtensionBody : public BodyCopier {
     if (operands.size() == 2) return g;
     std::vector<Var> in_row{to_.op("zeros_like", {to_.op("gather", {operands[0], operands[1]})}), g};
     in_row.insert(in_row.end(), operands.begin() + 2, operands.end());
-    return to_.op("set_at", in_row);
+    return to_.op("set_at", in_row, {0});
   }
 
   /// Gradients of parameters that are never made dense: rows of a table, and products x^T g.

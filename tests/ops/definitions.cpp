@@ -389,7 +389,8 @@ const std::map<std::string_view, Definition>& definitions() {
       {"at",
        [](const Call& c) {
          Index at;
-         for (std::size_t axis = 1; axis < c.in.size(); ++axis) at.push_back(number_of_place(c, axis, axis - 1));
+         for (std::size_t axis = 1; axis < c.in.size(); ++axis)
+           at.push_back(number_of_place(c, axis, axis - 1));
          at.insert(at.end(), c.index.begin(), c.index.end());
          return c.x().at(at);
        }},

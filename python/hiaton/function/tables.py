@@ -78,7 +78,7 @@ class Tables:
         element = held.type.element.element
         if join(element, value.type) == element and self._table(name).type.array:
             held = self.env[name]
-            numbers = self.op("set_at", held.ids[0], self.coerce(value, element).ids[0], self._place_in_table(held, row, column))
+            numbers = self.op("set_at", held.ids[0], self.coerce(value, element).ids[0], self._place_in_table(held, row, column), attributes=(0,))
             self.bind(name, Value(held.type, (numbers, *held.ids[1:])))
         else:
             self._set_in_cells(name, row, column, self.shared(value))
