@@ -106,13 +106,25 @@ class ElementWriter {
       case 3:
         return fmt::format("(with z: {} = {} for j in 0..3 do z with [{}] = {})", tensor_, tensor(depth - 1),
                            place("j"), arithmetic(fmt::format("z[{}]", place()), element(1)));
+      case 4:
+        return fmt::format("set_at({}, {}, {})", tensor(depth - 1), element(2), place_from_end());
       default:
         return fmt::format("({} with [{}] = {})", tensor(depth - 1), place(), element(2));
     }
   }
 
+  /// A place some of whose numbers count from the end.
+  std::string place_from_end() {
+    Names numbers;
+    for (int axis = 0; axis < rank_; ++axis)
+      numbers.push_back(random_.percent(60) ? fmt::format("{} - 3", number()) : number());
+    return fmt::format("{}, from_end=1", fmt::join(numbers, ", "));
+  }
+
   std::string element(int depth) {
-    const std::string read = fmt::format("{}[{}]", random_.pick<std::string>({"x", "x", "y"}), place());
+    const std::string one = random_.pick<std::string>({"x", "x", "y"});
+    const std::string read = random_.percent(20) ? fmt::format("at({}, {})", one, place_from_end())
+                                                 : fmt::format("{}[{}]", one, place());
     if (depth == 0 || random_.percent(40)) return read;
     if (random_.percent(20))
       return fmt::format("(if {} then {} else {})", condition(), element(depth - 1), element(depth - 1));
