@@ -1,5 +1,7 @@
 #include "passes/call_graph.h"
 
+#include <utility>
+
 #include "base/components.h"
 
 namespace hiaton::passes {
@@ -24,11 +26,12 @@ CallGraph call_graph(const ir::Module& module) {
       if (callee.index() == f) graph.recursive[f] = true;
     }
   }
-  const Components components = strongly_connected_components(successors);
+  Components components = strongly_connected_components(successors);
   for (const std::size_t function : components.order) {
     graph.bottom_up.emplace_back(function);
     if (components.sizes[components.of[function]] > 1) graph.recursive[function] = true;
   }
+  graph.cycle = std::move(components.of);
   return graph;
 }
 

@@ -1,6 +1,7 @@
 // Who calls whom, and loops that become calls for that reason.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "hiaton/ir.h"
@@ -11,6 +12,7 @@ struct CallGraph {
   /// By function; a callee once for each call. A gradient that is still to be derived calls what it is of.
   std::vector<std::vector<ir::FunctionId>> callees;
   std::vector<ir::FunctionId> bottom_up;  ///< callees before their callers, as far as there is no cycle
+  std::vector<uint32_t> cycle;  ///< by function: the same number for those that call each other in a cycle
   std::vector<bool> recursive;  ///< by function: calls itself, perhaps through others; also those gradients
 };
 

@@ -1,183 +1,16 @@
 #include "passes/split_plan.h"
 
 #include <algorithm>
-#include <span>
+#include <iterator>
 #include <utility>
 
 #include "passes/rewrite.h"
+#include "passes/split_group.h"
 
 namespace hiaton::passes {
 namespace {
 
 using ir::NodeKind;
-
-bool is_product(const OpDef& op) {
-  return op.role == Role::Product || op.role == Role::ProductTransposed;
-}
-
-/// Follows dependences through a function, in its order.
-class Follow {
- public:
-  Follow(const ir::Function& function, ir::FunctionId self, const std::vector<bool>& sources)
-      : f_(function), self_(self), sources_(sources) {}
-
-  /// What depends on the parameters `late`, on those results of calls of the function itself that are
-  /// `late_results`, and, where asked, on the work.
-  Dependence from(const std::vector<bool>& late, const std::vector<bool>& late_results, bool work) {
-    work_ = work;
-    late_results_ = late_results;
-    found_ = {std::vector<bool>(f_.values.size()), std::vector<bool>(f_.nodes.size())};
-    const ir::ValueIds& params = f_[f_.body].params;
-    for (std::size_t i = 0; i < params.size(); ++i) found_.values[params[i].index()] = late[i];
-    walk(f_.body);
-    return std::move(found_);
-  }
-
- private:
-  bool depends(ir::ValueId value) const { return found_.values[value.index()]; }
-  bool any_depends(std::span<const ir::ValueId> values) const {
-    return std::any_of(values.begin(), values.end(), [&](ir::ValueId value) { return depends(value); });
-  }
-
-  /// Whether anything in the block or what it gives depends.
-  bool walk(ir::BlockId block) {
-    bool any = false;
-    for (const ir::NodeId id : f_[block].nodes) {
-      visit(id);
-      any = any || found_.nodes[id.index()];
-    }
-    return any || any_depends(f_[block].results);
-  }
-
-  void visit(ir::NodeId id) {
-    const ir::Node& node = f_[id];
-    const bool is_self_call = node.kind == NodeKind::Call && node.callee == self_;
-    bool all = !is_self_call && any_depends(node.operands);
-    if (node.kind == NodeKind::Call && work_ && sources_[node.callee.index()]) all = true;
-    bool inside = is_self_call;
-    for (const ir::BlockId block : node.blocks) inside = walk(block) || inside;
-    if (node.kind == NodeKind::While) all = all || inside;
-    found_.nodes[id.index()] = all || inside;
-    for (std::size_t i = 0; i < node.results.size(); ++i) {
-      bool late = all || (is_self_call && late_results_[i]);
-      if (node.kind == NodeKind::If) {
-        for (const ir::BlockId block : node.blocks) late = late || depends(f_[block].results[i]);
-      }
-      found_.values[node.results[i].index()] = late;
-    }
-  }
-
-  const ir::Function& f_;
-  const ir::FunctionId self_;
-  const std::vector<bool>& sources_;
-  std::vector<bool> late_results_;
-  bool work_ = false;
-  Dependence found_;
-};
-
-class Planner {
- public:
-  Planner(const ir::Function& function, ir::FunctionId self, const std::vector<bool>& works,
-          const Effects& effects)
-      : f_(function), self_(self), works_(works), effects_(effects), definitions_(function) {}
-
-  /// None where the function is not to be split.
-  std::optional<SplitPlan> plan() {
-    find_self_calls(f_.body);
-    Follow follow(f_, self_, works_);
-    std::vector<bool> late(f_.params.size());
-    std::vector<bool> late_results(f_.results.size());
-    add_late(late, follow.from(late, std::vector<bool>(f_.results.size(), true), true));
-    for (bool more = true; more;) {
-      plan_.on_late = follow.from(late, late_results, false);
-      const bool has_params = add_late(late, plan_.on_late);
-      const bool has_results = add_late_results(late_results, plan_.on_late);
-      more = has_params || has_results;
-    }
-    for (std::size_t i = 0; i < late.size(); ++i) (late[i] ? plan_.late : plan_.early).push_back(i);
-    for (std::size_t i = 0; i < late_results.size(); ++i)
-      (late_results[i] ? plan_.late_results : plan_.early_results).push_back(i);
-    const bool splits =
-        !plan_.early.empty() && !plan_.late.empty() && can_split(f_.body, true) && works_early_;
-    return splits ? std::optional(plan_) : std::nullopt;
-  }
-
-  /// Asked after `plan`: the functions that get an accumulator and work.
-  std::vector<ir::FunctionId> work_on_late() const {
-    std::vector<ir::FunctionId> found;
-    for (std::size_t i = 0; i < f_.nodes.size(); ++i) {
-      const ir::Node& node = f_.nodes[i];
-      const bool is_late_call = node.kind == NodeKind::Call && plan_.on_late.nodes[i] && !is_self_call(node);
-      if (is_late_call && works_[node.callee.index()]) found.push_back(node.callee);
-    }
-    return found;
-  }
-
- private:
-  void find_self_calls(ir::BlockId block) {
-    for (const ir::NodeId id : f_[block].nodes) {
-      if (is_self_call(f_[id])) self_calls_.push_back(id);
-      for (const ir::BlockId inner : f_[id].blocks) find_self_calls(inner);
-    }
-  }
-  bool is_self_call(const ir::Node& node) const {
-    return node.kind == NodeKind::Call && node.callee == self_;
-  }
-  bool is_late(ir::ValueId value) const { return plan_.on_late.values[value.index()]; }
-
-  /// Marks the parameters for which a call of the function itself passes on what depends. Gives whether there
-  /// are new ones.
-  bool add_late(std::vector<bool>& late, const Dependence& dependence) const {
-    bool any = false;
-    for (const ir::NodeId call : self_calls_) {
-      for (std::size_t i = 0; i < late.size(); ++i) {
-        if (late[i] || !dependence.values[f_[call].operands[i].index()]) continue;
-        late[i] = any = true;
-      }
-    }
-    return any;
-  }
-
-  /// The same of the results.
-  bool add_late_results(std::vector<bool>& late, const Dependence& dependence) const {
-    bool any = false;
-    for (std::size_t i = 0; i < late.size(); ++i) {
-      if (late[i] || !dependence.values[f_[f_.body].results[i].index()]) continue;
-      late[i] = any = true;
-    }
-    return any;
-  }
-
-  /// `together`: the block is reached by what both phases know.
-  bool can_split(ir::BlockId block, bool together) {
-    return std::ranges::all_of(f_[block].nodes, [&](ir::NodeId id) { return can_split(id, together); });
-  }
-
-  bool can_split(ir::NodeId id, bool together) {
-    const ir::Node& node = f_[id];
-    if (node.of.valid() || node.kind == NodeKind::Resume || node.kind == NodeKind::Accumulate) return false;
-    if (is_self_call(node)) return together;
-    const bool is_late_node = plan_.on_late.nodes[id.index()] || !together;
-    if (node.kind == NodeKind::If) {
-      const bool splits = together && !is_late(node.operands[0]);
-      return can_split(node.blocks[0], splits) && can_split(node.blocks[1], splits);
-    }
-    if (is_late_node) return !effects_.may_fail_or_diverge(definitions_, node);
-    if (node.kind == NodeKind::Call && works_[node.callee.index()]) works_early_ = true;
-    if (node.kind == NodeKind::Op && is_product(*node.op) && !plan_.early_results.empty())
-      works_early_ = true;
-    return true;
-  }
-
-  const ir::Function& f_;
-  const ir::FunctionId self_;
-  const std::vector<bool>& works_;
-  const Effects& effects_;
-  const Definitions definitions_;
-  std::vector<ir::NodeId> self_calls_;
-  SplitPlan plan_;
-  bool works_early_ = false;
-};
 
 /// Puts the bodies of some functions in the place of calls of them.
 class InPlace : public Rewriter {
@@ -207,24 +40,48 @@ bool may_stand_in_place(const ir::Function& function, ir::FunctionId id) {
          function.nodes.size() <= kMostNodes && std::ranges::none_of(function.nodes, calls_itself);
 }
 
-}  // namespace
-
-std::optional<PlannedSplit> plan_of(const ir::Module& module, ir::FunctionId id,
-                                    const std::vector<bool>& works, const Effects& effects) {
+/// Tries it with the bodies of functions that take an accumulator and work in the place of their calls, too.
+std::vector<PlannedSplit> plan_with_bodies_in_place(SplitContext& context,
+                                                    const std::vector<ir::FunctionId>& group) {
   constexpr int kMostDepth = 3;  // of functions that hand the accumulator on
-  ir::Function from = module[id];
+  std::vector<Member> members;
+  for (const ir::FunctionId id : group) members.push_back({id, context.module[id]});
   for (int depth = 0;; ++depth) {
-    Planner planner(from, id, works, effects);
-    if (std::optional<SplitPlan> plan = planner.plan())
-      return PlannedSplit{id, std::move(from), std::move(*plan)};
-    std::vector<ir::FunctionId> in_place = planner.work_on_late();
+    std::vector<ir::FunctionId> in_place;
+    std::vector<PlannedSplit> plans = plan_group(context, members, in_place);
     const bool can_go_on =
         depth < kMostDepth && !in_place.empty() && std::ranges::all_of(in_place, [&](ir::FunctionId callee) {
-          return may_stand_in_place(module[callee], callee);
+          return may_stand_in_place(context.module[callee], callee);
         });
-    if (!can_go_on) return std::nullopt;
-    from = InPlace(module, std::move(in_place)).rewrite(from);
+    if (!plans.empty() || !can_go_on) return plans;
+    for (Member& member : members) member.from = InPlace(context.module, in_place).rewrite(member.from);
   }
+}
+
+}  // namespace
+
+std::vector<PlannedSplit> plan_splits(const ir::Module& module, const CallGraph& calls,
+                                      const std::vector<bool>& works, const std::vector<bool>& may_split,
+                                      const Effects& effects) {
+  constexpr std::size_t kMostMembers = 32;
+  const std::size_t count = module.functions.size();
+  SplitContext context{module, works, effects, Phasings(count), std::vector<bool>(count)};
+  std::vector<PlannedSplit> plans;
+  const auto plan = [&](const std::vector<ir::FunctionId>& group) {
+    std::vector<PlannedSplit> more = plan_with_bodies_in_place(context, group);
+    std::ranges::move(more, std::back_inserter(plans));
+    return !more.empty();
+  };
+  for (auto next = calls.bottom_up.begin(); next != calls.bottom_up.end();) {
+    const uint32_t cycle = calls.cycle[next->index()];
+    std::vector<ir::FunctionId> others;
+    for (; next != calls.bottom_up.end() && calls.cycle[next->index()] == cycle; ++next) {
+      if (may_split[next->index()] && !plan({*next})) others.push_back(*next);
+    }
+    if (others.size() > 1 && others.size() <= kMostMembers) plan(others);
+  }
+  std::ranges::sort(plans, {}, [](const PlannedSplit& each) { return each.id.index(); });
+  return plans;
 }
 
 }  // namespace hiaton::passes

@@ -1,29 +1,21 @@
-// What split_loops finds out about a function: what of it depends on an accumulator, and whether it is to be
-// split.
+// What split_loops finds out: which functions are to be split, and what of them runs in which phase.
 #pragma once
 
-#include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <vector>
 
 #include "hiaton/ir.h"
+#include "passes/call_graph.h"
 #include "passes/effects.h"
+#include "passes/phase_analysis.h"
 
 namespace hiaton::passes {
 
-/// What of a function depends on an accumulator.
-struct Dependence {
-  std::vector<bool> values;  ///< by value
-  std::vector<bool> nodes;   ///< by node: nodes with blocks, where anything in them does
-};
-
 /// How a function is to be split.
 struct SplitPlan {
-  std::vector<std::size_t> early;  ///< parameters of the first phase
-  std::vector<std::size_t> late;   ///< the accumulators
-  std::vector<std::size_t> early_results;
-  std::vector<std::size_t> late_results;
-  Dependence on_late;
+  Phasing phasing;
+  std::vector<NumberSet> nodes;  ///< phases_of_nodes
+  std::vector<uint32_t> values;  ///< in which phase each value is there
 };
 
 /// A function, perhaps with bodies in the place of calls, and how it is to be split.
@@ -33,8 +25,10 @@ struct PlannedSplit {
   SplitPlan plan;
 };
 
-/// None where the function is not to be split. `works`: by function, whether it multiplies matrices.
-std::optional<PlannedSplit> plan_of(const ir::Module& module, ir::FunctionId id,
-                                    const std::vector<bool>& works, const Effects& effects);
+/// Which functions of the module are to be split. `works`: by function, whether it multiplies matrices.
+/// `may_split`: by function, whether it may be split at all.
+std::vector<PlannedSplit> plan_splits(const ir::Module& module, const CallGraph& calls,
+                                      const std::vector<bool>& works, const std::vector<bool>& may_split,
+                                      const Effects& effects);
 
 }  // namespace hiaton::passes

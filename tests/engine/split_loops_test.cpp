@@ -27,6 +27,49 @@ const std::string kTreeCells =
     "  if n == 0 then Leaf(word % 20) else Node(tree(n - 1, 3 * word + 1), tree(n - 1, word + 7))\n"
     "fn trees(n: i64) -> List[Tree] = if n == 0 then Nil else Cons(tree(5, n), trees(n - 1))\n";
 
+/// A recursion that also hands a list from call to call, and a number that all of the list decides.
+const std::string kThreadedCells =
+    kTreeCells +
+    "fn encode_into(t: Tree, all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
+    "  match t\n"
+    "    Leaf(word) -> (E[word], Cons(E[word], all))\n"
+    "    Node(left, right) ->\n"
+    "      let (a, before) = encode_into(left, all)\n"
+    "      let (b, both) = encode_into(right, before)\n"
+    "      let h = tanh(concat(a, b, axis=0) @ W)\n"
+    "      (h, Cons(h, both))\n"
+    "fn folded(all: List[f64[d]]) -> f64 = fold(fn(s, h) -> 0.75 * s + dot(h, v), 0.0, all)\n";
+
+/// Nodes of two or three children, in functions that call each other and themselves.
+const std::string kSyntaxCells =
+    kTreeCells +
+    "data Syntax = Word(word: i64) | Pair(left: Syntax, right: Syntax) | Many(children: List[Syntax])\n"
+    "fn made(n: i64, word: i64) -> Syntax =\n"
+    "  if n == 0 then Word(word % 20)\n"
+    "  else if n % 2 == 0 then Pair(made(n - 1, 3 * word + 1), made(n - 1, word + 7))\n"
+    "  else Many([made(n - 1, word + 2), made(n - 1, word + 3), made(n - 1, 2 * word)])\n"
+    "fn folded(all: List[f64[d]]) -> f64 = fold(fn(s, h) -> 0.75 * s + dot(h, v), 0.0, all)\n";
+/// A loss of `n` such trees, where `of_children` encodes the children of a node.
+std::string syntax_loss(const std::string& of_children) {
+  return "fn encode_one(t: Syntax, all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
+         "  match t\n"
+         "    Word(word) -> (E[word], Cons(E[word], all))\n"
+         "    Pair(left, right) ->\n"
+         "      let (a, before) = encode_one(left, all)\n"
+         "      let (b, both) = encode_one(right, before)\n"
+         "      let h = tanh(concat(a, b, axis=0) @ W)\n"
+         "      (h, Cons(h, both))\n"
+         "    Many(children) ->\n"
+         "      let (sum, found) = " +
+         of_children +
+         "\n"
+         "      let h = tanh(concat(sum, v, axis=0) @ W)\n"
+         "      (h, Cons(h, found))\n"
+         "fn many(ns: i64, all: List[f64[d]]) -> List[f64[d]] =\n"
+         "  if ns == 0 then all else (let (_, more) = encode_one(made(5, ns), all) in many(ns - 1, more))\n"
+         "fn loss(n: i64) -> f64 = folded(many(n, []))\n";
+}
+
 struct LoopCase {
   const char* name;
   std::string text;  ///< with the function `loss` of the number of trees
@@ -74,6 +117,44 @@ const LoopCase kLoops[] = {
                   "      if i % 5 == 0 then total(sum, most + c, i + 1, rest)\n"
                   "      else total(if sum > 0.5 then sum - c else sum + c * c, max(most, c), i + 1, rest)\n"
                   "fn loss(n: i64) -> f64 = (let (sum, most) = total(0, 0, 1, trees(n)) in sum * most)\n"},
+    {"LoopOverTreesThatHandOnAList", kThreadedCells + "fn loss(n: i64) -> f64 =\n"
+                                                      "  let all = with all = Nil[f64[d]] for i in 0..n do\n"
+                                                      "    let (_, more) = encode_into(tree(5, n - i), all)\n"
+                                                      "    more\n"
+                                                      "  folded(all)\n"},
+    {"FoldOverTreesThatHandOnAList",
+     kThreadedCells + "fn added(all: List[f64[d]], t: Tree) -> List[f64[d]] =\n"
+                      "  let (h, more) = encode_into(t, all)\n"
+                      "  Cons(2 * h, more)\n"
+                      "fn loss(n: i64) -> f64 = folded(fold(added, Nil[f64[d]], trees(n)))\n"},
+    {"RecursionOverTreesThatHandOnAList",
+     kThreadedCells +
+         "fn over(ts: List[Tree], sum: f64, all: List[f64[d]]) -> (f64, List[f64[d]]) =\n"
+         "  match ts\n"
+         "    Nil -> (sum, all)\n"
+         "    Cons(t, rest) ->\n"
+         "      let (h, more) = encode_into(t, all)\n"
+         "      over(rest, sum / 2 + dot(h, v), more)\n"
+         "fn loss(n: i64) -> f64 = (let (sum, all) = over(trees(n), 1, []) in sum + folded(all))\n"},
+    {"FunctionsThatCallEachOther",
+     kSyntaxCells +
+         "fn encode_all(ts: List[Syntax], all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
+         "  match ts\n"
+         "    Nil -> (f64(zeros(d)), all)\n"
+         "    Cons(first, rest) ->\n"
+         "      let (h, found) = encode_one(first, all)\n"
+         "      let (sum, both) = encode_all(rest, found)\n"
+         "      (h + 0.5 * sum, both)\n" +
+         syntax_loss("encode_all(children, all)")},
+    {"FunctionsThatCallEachOtherWithASum",
+     kSyntaxCells +
+         "fn encode_all(ts: List[Syntax], sum: f64[d], all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
+         "  match ts\n"
+         "    Nil -> (sum, all)\n"
+         "    Cons(first, rest) ->\n"
+         "      let (h, found) = encode_one(first, all)\n"
+         "      encode_all(rest, 0.5 * sum + h, found)\n" +
+         syntax_loss("encode_all(children, f64(zeros(d)), all)")},
 };
 
 class SplitLoop : public testing::TestWithParam<LoopCase> {};

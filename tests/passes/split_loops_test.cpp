@@ -134,12 +134,17 @@ std::string encode_tree(const std::string& of_node) {
          "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n";
 }
 
+using Phases = std::vector<Phase>;
+Phases phases_of(const ir::Module& module, const std::string& function) {
+  const ir::Function& found = module[module.function_named(function)];
+  return {found.phases.begin(), found.phases.end()};
+}
+
 TEST(SplitLoops, GivesWhatNeedsNoAccumulatorInTheFirstPhase) {
   const ir::Module module = split_loops(parse(kWork + encode_tree("tanh((a + b) @ W)")));
   EXPECT_NO_THROW(ir::verify(module));
   const ir::Function& split = module[module.function_named("encode_ahead")];
-  const std::vector<Phase> phases{{1, 1}, {1, 1}};
-  EXPECT_EQ(std::vector<Phase>(split.phases.begin(), split.phases.end()), phases);
+  EXPECT_EQ(phases_of(module, "encode_ahead"), (Phases{{1, 1}, {1, 1}}));
   EXPECT_FALSE(split.results[0].is_data());  // the vector comes first
   EXPECT_TRUE(split.results[1].is_data());
 }
@@ -172,6 +177,76 @@ TEST(SplitLoops, SplitsRecursionsOverChildren) {
                "      let (sum, both) = encode_all(rest, found)\n"
                "      (h + sum, both)\n"
                "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n"));
+}
+
+TEST(SplitLoops, SplitsLoopsOverCallsOfWhatIsSplit) {
+  const std::string over =
+      "fn over(ts: List[Tree], all: List[f64[3]]) -> List[f64[3]] =\n"
+      "  match ts\n"
+      "    Nil -> all\n"
+      "    Cons(t, rest) ->\n"
+      "      let (_, more) = encode(t, all)\n"
+      "      over(rest, more)\n";
+  const ir::Module module = split_loops(parse(kWork + encode_tree("tanh((a + b) @ W)") + over));
+  EXPECT_NO_THROW(ir::verify(module));
+  EXPECT_EQ(phases_of(module, "encode_ahead"), (Phases{{1, 1}, {1, 1}}));
+  EXPECT_EQ(phases_of(module, "over_ahead"), (Phases{{1, 0}, {1, 1}}));
+}
+
+/// Nodes with two children or many: functions for a node and for its children, which call each other and
+/// themselves.
+std::string encode_groups(const std::string& of_children) {
+  return "data Tree = Leaf(x: f64[3]) | Pair(left: Tree, right: Tree) | Many(children: List[Tree])\n"
+         "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+         "  match t\n"
+         "    Leaf(x) -> (x, Cons(x, all))\n"
+         "    Pair(left, right) ->\n"
+         "      let (a, before) = encode(left, all)\n"
+         "      let (b, both) = encode(right, before)\n"
+         "      (a + b, Cons(tanh((a + b) @ W), both))\n"
+         "    Many(children) ->\n"
+         "      let (sum, found) = encode_all(children, all)\n"
+         "      (tanh(sum @ W), Cons(sum, found))\n"
+         "fn encode_all(ts: List[Tree], all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+         "  match ts\n"
+         "    Nil -> (zeros(3), all)\n"
+         "    Cons(first, rest) ->\n"
+         "      let (h, found) = encode(first, all)\n"
+         "      let (sum, both) = encode_all(rest, found)\n" +
+         of_children + "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n";
+}
+
+TEST(SplitLoops, SplitsFunctionsThatCallEachOtherAndThemselves) {
+  const ir::Module module = split_loops(parse(kWork + encode_groups("      (h + sum, both)\n")));
+  EXPECT_NO_THROW(ir::verify(module));
+  EXPECT_EQ(phases_of(module, "encode_ahead"), (Phases{{1, 1}, {1, 1}}));
+  EXPECT_EQ(phases_of(module, "encode_all_ahead"), (Phases{{1, 1}, {1, 1}}));
+}
+
+TEST(SplitLoops, LeavesGroupsThatMultiplyWhatTheyHandOn) {
+  expect_not_split(encode_groups("      (fold(fn(s, x) -> s + x, h, both) @ W + sum, both)\n"));
+}
+
+TEST(SplitLoops, GivesAccumulatorsPhasesOfTheirOwnWhereOneComesLater) {
+  const ir::Module module = split_loops(
+      parse(kWork +
+            "data Tree = Tree(x: f64[3], children: List[Tree])\n"
+            "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+            "  let (found, sum) = encode_all(t.children, all, t.x)\n"
+            "  let h = tanh(sum @ W)\n"
+            "  (h, Cons(h, found))\n"
+            "fn encode_all(ts: List[Tree], all: List[f64[3]], sum: f64[3]) -> (List[f64[3]], f64[3]) =\n"
+            "  match ts\n"
+            "    Nil -> (all, sum)\n"
+            "    Cons(first, rest) ->\n"
+            "      let (h, found) = encode(first, all)\n"
+            "      encode_all(rest, found, sum / 2 + h)\n"
+            "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n"));
+  EXPECT_NO_THROW(ir::verify(module));
+  const ir::Function& split = module[module.function_named("encode_all_ahead")];
+  EXPECT_EQ(phases_of(module, "encode_all_ahead"), (Phases{{1, 0}, {1, 1}, {1, 1}}));
+  EXPECT_FALSE(split.params[1].type.is_data());  // the sum comes before the list
+  EXPECT_FALSE(split.results[0].is_data());
 }
 
 TEST(SplitLoops, LeavesFunctionsThatWorkOnTheAccumulator) {

@@ -1,0 +1,307 @@
+// Plans how functions that call each other, or one that calls itself, are split together.
+//
+// Which phase a parameter comes in may be chosen freely, but for one thing: what comes in the first phase
+// must be given in the first phase by all calls of the group. So the accumulators are what these calls pass
+// on of work, and what depends on accumulators; all else comes first. All accumulators have one phase to
+// begin with. Where that does not do, those that come at different times in a call of the group get phases of
+// their own. From that follows when results are there, and from these what else depends on accumulators: a
+// fixed point.
+#include "passes/split_group.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+namespace hiaton::passes {
+namespace {
+
+using ir::NodeKind;
+
+constexpr NumberSet kFirst = 1;
+
+/// What depends on nothing but phases up to this one.
+NumberSet up_to(uint32_t phase) {
+  return phase == 0 ? 0 : kFirst << (phase - 1);
+}
+uint32_t phase_of(NumberSet dependence) {
+  return static_cast<uint32_t>(std::bit_width(dependence));
+}
+
+bool is_product(const OpDef& op) {
+  return op.role == Role::Product || op.role == Role::ProductTransposed;
+}
+
+/// Whether one member can be split, once it is known what of it runs in which phase.
+class Check {
+ public:
+  Check(const SplitContext& context, const Member& member, const SplitPlan& plan)
+      : context_(context), f_(member.from), plan_(plan), definitions_(f_) {}
+
+  bool can_split() { return can_split(f_.body, true); }
+  /// Asked after can_split().
+  bool works_early() const { return works_early_; }
+
+ private:
+  bool is_in_group(const ir::Node& node) const {
+    return node.kind == NodeKind::Call && context_.in_group[node.callee.index()];
+  }
+
+  /// `together`: the block is reached by what all phases know.
+  bool can_split(ir::BlockId block, bool together) {
+    return std::ranges::all_of(f_[block].nodes, [&](ir::NodeId id) { return can_split(id, together); });
+  }
+
+  bool can_split(ir::NodeId id, bool together) {
+    const ir::Node& node = f_[id];
+    if (node.of.valid() || node.kind == NodeKind::Resume || node.kind == NodeKind::Accumulate) return false;
+    if (is_in_group(node)) return together;
+    if (node.kind == NodeKind::If) {
+      const bool splits = together && plan_.values[node.operands[0].index()] == 0;
+      return can_split(node.blocks[0], splits) && can_split(node.blocks[1], splits);
+    }
+    const bool begins_early = together && (plan_.nodes[id.index()] & kFirst) != 0;
+    if (!begins_early) return !context_.effects.may_fail_or_diverge(definitions_, node);
+    if (node.kind == NodeKind::Call && context_.works[node.callee.index()]) works_early_ = true;
+    if (node.kind == NodeKind::Op && is_product(*node.op) && gives_early()) works_early_ = true;
+    return std::ranges::none_of(node.blocks, [&](ir::BlockId block) { return calls_group(block); });
+  }
+
+  bool gives_early() const {
+    return std::ranges::find(plan_.phasing.results, 0u) != plan_.phasing.results.end();
+  }
+
+  bool calls_group(ir::BlockId block) const {
+    return std::ranges::any_of(f_[block].nodes, [&](ir::NodeId id) {
+      return is_in_group(f_[id]) ||
+             std::ranges::any_of(f_[id].blocks, [&](ir::BlockId inner) { return calls_group(inner); });
+    });
+  }
+
+  const SplitContext& context_;
+  const ir::Function& f_;
+  const SplitPlan& plan_;
+  const Definitions definitions_;
+  bool works_early_ = false;
+};
+
+/// Plans for the members that are still to be split.
+class GroupPlanner {
+ public:
+  GroupPlanner(SplitContext& context, const std::vector<Member>& members) : context_(context) {
+    for (const Member& member : members) members_.push_back({&member, {}, {}});
+  }
+
+  std::vector<PlannedSplit> plan(std::vector<ir::FunctionId>& late_work) {
+    for (const Planned& each : members_) context_.in_group[index_of(each)] = true;
+    std::vector<PlannedSplit> plans;
+    while (plans.empty() && !members_.empty()) plans = plan_all(late_work);
+    for (const Planned& each : members_) context_.in_group[index_of(each)] = false;
+    return plans;
+  }
+
+ private:
+  struct Planned {
+    const Member* member;
+    std::vector<NumberSet> values;  ///< what they depend on
+    SplitPlan plan;
+  };
+
+  static std::size_t index_of(const Planned& each) { return each.member->id.index(); }
+  Phasing& phasing_of(const Planned& each) { return *context_.phasings[index_of(each)]; }
+  const ir::Function& body_of(const Planned& each) const { return each.member->from; }
+  bool is_in_group(const ir::Node& node) const {
+    return node.kind == NodeKind::Call && context_.in_group[node.callee.index()];
+  }
+
+  /// All members; without plans where some were left out, or where nothing can be split.
+  std::vector<PlannedSplit> plan_all(std::vector<ir::FunctionId>& late_work);
+  void begin();
+  void find_phases();
+  bool find_phases_in(Planned& each);
+  bool refine();
+  bool refine_by(const ir::Node& call, const std::vector<NumberSet>& values);
+  void make_plan(Planned& each);
+  std::vector<bool> which_can_split(bool& works_early) const;
+  void add_late_work(std::vector<ir::FunctionId>& late_work) const;
+  void leave_out(const std::vector<bool>& stays);
+  std::vector<PlannedSplit> finish();
+
+  SplitContext& context_;
+  std::vector<Planned> members_;
+};
+
+/// The accumulators: the parameters of members for which calls of members pass on work, or what such calls
+/// give.
+void GroupPlanner::begin() {
+  for (const Planned& each : members_) {
+    context_.phasings[index_of(each)] = {std::vector<uint32_t>(body_of(each).params.size()),
+                                         std::vector<uint32_t>(body_of(each).results.size())};
+  }
+  const OfCall of_call = [&](const ir::Node& call, std::size_t, const std::vector<NumberSet>& values) {
+    return context_.works[call.callee.index()] ? kFirst : any_of(call.operands, values);
+  };
+  for (const Planned& each : members_) {
+    const std::vector<NumberSet> none(body_of(each).params.size());
+    const std::vector<NumberSet> values = dependences(body_of(each), none, of_call);
+    for (const ir::Node& node : body_of(each).nodes) {
+      if (!is_in_group(node)) continue;
+      Phasing& callee = *context_.phasings[node.callee.index()];
+      for (std::size_t i = 0; i < node.operands.size(); ++i) {
+        if (values[node.operands[i].index()] != 0) callee.params[i] = 1;
+      }
+    }
+  }
+}
+
+/// In which phases the results of the members come, and which further parameters depend on accumulators.
+void GroupPlanner::find_phases() {
+  for (const Planned& each : members_) std::ranges::fill(phasing_of(each).results, 0u);
+  for (bool more = true; more;) {
+    more = false;
+    for (Planned& each : members_) more = find_phases_in(each) || more;
+  }
+}
+
+bool GroupPlanner::find_phases_in(Planned& each) {
+  const OfCall of_call = [&](const ir::Node& call, std::size_t i, const std::vector<NumberSet>& values) {
+    const std::optional<Phasing>& callee = context_.phasings[call.callee.index()];
+    return callee ? needed_by_phase(*callee, callee->results[i], call, values)
+                  : any_of(call.operands, values);
+  };
+  const ir::Function& f = body_of(each);
+  Phasing& own = phasing_of(each);
+  std::vector<NumberSet> params;
+  for (const uint32_t phase : own.params) params.push_back(up_to(phase));
+  each.values = dependences(f, params, of_call);
+  bool more = false;
+  for (std::size_t i = 0; i < own.results.size(); ++i) {
+    const uint32_t phase = phase_of(each.values[f[f.body].results[i].index()]);
+    if (own.results[i] >= phase) continue;
+    own.results[i] = phase;
+    more = true;
+  }
+  for (const ir::Node& node : f.nodes) {
+    if (!is_in_group(node)) continue;
+    Phasing& callee = *context_.phasings[node.callee.index()];
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      if (callee.params[i] != 0 || each.values[node.operands[i].index()] == 0) continue;
+      callee.params[i] = std::max(1u, callee.count() - 1);
+      more = true;
+    }
+  }
+  return more;
+}
+
+/// Gives accumulators of one phase phases of their own where a call has them in different phases. Gives
+/// whether there are more phases than before.
+bool GroupPlanner::refine() {
+  bool any = false;
+  for (const Planned& each : members_) {
+    for (const ir::Node& node : body_of(each).nodes) {
+      if (is_in_group(node)) any = refine_by(node, each.values) || any;
+    }
+  }
+  return any;
+}
+
+bool GroupPlanner::refine_by(const ir::Node& call, const std::vector<NumberSet>& values) {
+  constexpr uint32_t kMostPhases = 8;
+  Phasing& callee = *context_.phasings[call.callee.index()];
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  ///< by phase and that of the argument
+  const auto key = [&](std::size_t i) {
+    const uint32_t phase = callee.params[i];
+    return std::pair(phase, phase == 0 ? 0 : phase_of(values[call.operands[i].index()]));
+  };
+  for (std::size_t i = 0; i < callee.params.size(); ++i) numbers[key(i)] = 0;
+  numbers[{0, 0}] = 0;
+  if (numbers.size() == callee.count() || numbers.size() > kMostPhases) return false;
+  uint32_t next = 0;
+  for (auto& [phases, number] : numbers) number = next++;
+  for (std::size_t i = 0; i < callee.params.size(); ++i) callee.params[i] = numbers[key(i)];
+  return true;
+}
+
+void GroupPlanner::make_plan(Planned& each) {
+  each.plan.phasing = phasing_of(each);
+  each.plan.values.clear();
+  for (const NumberSet value : each.values) each.plan.values.push_back(phase_of(value));
+  each.plan.nodes = phases_of_nodes(body_of(each), each.plan.values, context_.phasings);
+}
+
+/// `works_early`: set where one of them works in its first phase.
+std::vector<bool> GroupPlanner::which_can_split(bool& works_early) const {
+  std::vector<bool> can;
+  for (const Planned& each : members_) {
+    Check check(context_, *each.member, each.plan);
+    const Phasing& phasing = each.plan.phasing;
+    const bool has_phases = phasing.count() > 1;
+    const bool begins = !has_phases || std::ranges::find(phasing.params, 0u) != phasing.params.end();
+    can.push_back(begins && check.can_split());
+    works_early = works_early || (can.back() && has_phases && check.works_early());
+  }
+  return can;
+}
+
+void GroupPlanner::add_late_work(std::vector<ir::FunctionId>& late_work) const {
+  for (const Planned& each : members_) {
+    for (std::size_t i = 0; i < body_of(each).nodes.size(); ++i) {
+      const ir::Node& node = body_of(each).nodes[i];
+      const bool is_late = node.kind == NodeKind::Call && (each.plan.nodes[i] & kFirst) == 0;
+      if (is_late && !is_in_group(node) && context_.works[node.callee.index()])
+        late_work.push_back(node.callee);
+    }
+  }
+}
+
+void GroupPlanner::leave_out(const std::vector<bool>& stays) {
+  std::vector<Planned> staying;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (stays[i]) {
+      staying.push_back(std::move(members_[i]));
+      continue;
+    }
+    context_.in_group[index_of(members_[i])] = false;
+    context_.phasings[index_of(members_[i])].reset();
+  }
+  members_ = std::move(staying);
+}
+
+std::vector<PlannedSplit> GroupPlanner::plan_all(std::vector<ir::FunctionId>& late_work) {
+  begin();
+  std::vector<bool> can;
+  do {
+    find_phases();
+    for (Planned& each : members_) make_plan(each);
+    bool works_early = false;
+    can = which_can_split(works_early);
+    const bool can_all = std::ranges::find(can, false) == can.end();
+    if (can_all && works_early) return finish();
+    if (can_all) can.assign(members_.size(), false);
+  } while (refine());
+  late_work.clear();
+  add_late_work(late_work);
+  leave_out(can);
+  return {};
+}
+
+/// The plans of those members that have accumulators.
+std::vector<PlannedSplit> GroupPlanner::finish() {
+  std::vector<PlannedSplit> plans;
+  for (Planned& each : members_) {
+    if (each.plan.phasing.count() > 1)
+      plans.push_back({each.member->id, each.member->from, std::move(each.plan)});
+    else
+      context_.phasings[index_of(each)].reset();
+  }
+  return plans;
+}
+
+}  // namespace
+
+std::vector<PlannedSplit> plan_group(SplitContext& context, const std::vector<Member>& members,
+                                     std::vector<ir::FunctionId>& late_work) {
+  return GroupPlanner(context, members).plan(late_work);
+}
+
+}  // namespace hiaton::passes
