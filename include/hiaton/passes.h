@@ -64,8 +64,9 @@ ir::Module loops_to_calls_for_gradients(ir::Module module,
                                         std::optional<ir::FunctionId> trained = std::nullopt);
 
 /// What of a function that calls itself depends on none of the accumulators that it passes on is done for all
-/// iterations at once, where it multiplies matrices; the rest follows in the order of the iterations.
-ir::Module split_loops(ir::Module module);
+/// iterations at once, where it multiplies matrices; the rest follows in the order of the iterations. So the
+/// rest must not fail: what may overflow under the mode that the run will use stays.
+ir::Module split_loops(ir::Module module, OverflowMode overflow);
 
 /// Makes the entry a new function with the parameters and results of the entry that also gathers the
 /// gradients of the module's parameters for the first result. The module must be free of loops. Throws

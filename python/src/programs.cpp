@@ -141,7 +141,7 @@ std::vector<std::string> loops_in_phases(const Source& source, const std::string
   const auto trained = is_trained ? std::optional(module.entry) : std::nullopt;
   module = passes::loops_to_calls_for_gradients(std::move(module), trained);
   const std::size_t count = module.functions.size();
-  module = passes::split_loops(std::move(module));
+  module = passes::split_loops(std::move(module), source.options().simplify.overflow);
   std::vector<std::string> names;
   for (std::size_t i = count; i < module.functions.size(); ++i) {
     const std::string& name = module.functions[i].name;

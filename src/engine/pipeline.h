@@ -27,6 +27,6 @@ graph::Graph compile_vjp(ir::Module module, const std::vector<std::size_t>& wrt,
                          const CompileOptions& options);
 
 /// The same for a module that has an entry and is simplified as far as it should be.
-graph::Graph compile_simplified(ir::Module module, Purpose purpose);
+graph::Graph compile_simplified(ir::Module module, Purpose purpose, OverflowMode overflow);
 
 }  // namespace hiaton

@@ -36,10 +36,11 @@ class Program::OnDemand {
     passes::OnDemand suspended = passes::suspend(module, options_.simplify.overflow);
     std::optional<graph::Graph> direct;
     if (suspended.module) direct = passes::lower(*suspended.module);
-    program_.reset(new exec::DemandProgram{compile_simplified(std::move(module), Purpose::Run),
-                                           std::move(direct),
-                                           std::move(suspended.reason),
-                                           {}});
+    program_.reset(
+        new exec::DemandProgram{compile_simplified(std::move(module), Purpose::Run, simplify.overflow),
+                                std::move(direct),
+                                std::move(suspended.reason),
+                                {}});
   }
 
   const CompileOptions options_;

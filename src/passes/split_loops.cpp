@@ -129,13 +129,13 @@ void call_phases_in(ModuleBuilder& builder, ir::FunctionId id, const Splits& spl
 
 }  // namespace
 
-ir::Module split_loops(ir::Module module) {
+ir::Module split_loops(ir::Module module, OverflowMode overflow) {
   if (has_placements(module)) return module;
   const std::vector<bool> products =
       reaching(module, call_graph(module), {Role::Product, Role::ProductTransposed});
   module = loops_to_calls_that_call(std::move(module), products);
   const CallGraph calls = call_graph(module);
-  const Effects effects(module, OverflowMode::Trap);
+  const Effects effects(module, overflow);
   const std::vector<bool> works = reaching(module, calls, {Role::Product, Role::ProductTransposed});
   const std::vector<bool> prints = reaching(module, calls, {Role::Print, Role::Settle});
   std::vector<bool> may_split;

@@ -7,17 +7,21 @@
 namespace hiaton::passes {
 namespace {
 
+ir::Module split(ir::Module module) {
+  return split_loops(std::move(module), OverflowMode::Trap);
+}
+
 const std::string kWork =
     "param W: f64[3, 3] = normal(1.0)\n"
     "fn work(x: f64[3], n: i64) -> f64[3] = if n == 0 then x else tanh(work(x, n - 1) @ W)\n";
 
 TEST(SplitLoops, MakesTwoPhases) {
   const ir::Module module =
-      split_loops(parse(kWork + "fn total(a: f64[3], xs: List[f64[3]]) -> f64[3] =\n"
-                                "  match xs\n"
-                                "    Nil -> a\n"
-                                "    Cons(x, rest) -> total(a * a + work(x, 2), rest)\n"
-                                "fn main(xs: List[f64[3]]) -> f64[3] = total(zeros(3), xs)\n"));
+      split(parse(kWork + "fn total(a: f64[3], xs: List[f64[3]]) -> f64[3] =\n"
+                          "  match xs\n"
+                          "    Nil -> a\n"
+                          "    Cons(x, rest) -> total(a * a + work(x, 2), rest)\n"
+                          "fn main(xs: List[f64[3]]) -> f64[3] = total(zeros(3), xs)\n"));
   EXPECT_NO_THROW(ir::verify(module));
   const std::string text = graph::to_text(lower(module));
   EXPECT_THAT(text, ::testing::HasSubstr(R"(function total_ahead(xs = %23, a = %24) -> (%44):
@@ -48,14 +52,14 @@ TEST(SplitLoops, MakesTwoPhases) {
 
 TEST(SplitLoops, CallersDoNotWaitForTheFirstAccumulator) {
   const ir::Module module =
-      split_loops(parse(kWork + "fn total(a: f64[3], xs: List[f64[3]]) -> f64[3] =\n"
-                                "  match xs\n"
-                                "    Nil -> a\n"
-                                "    Cons(x, rest) -> total(a * a + work(x, 2), rest)\n"
-                                "fn main(xs: List[f64[3]]) -> f64[3] =\n"
-                                "  match xs\n"
-                                "    Nil -> zeros(3)\n"
-                                "    Cons(x, rest) -> total(work(x, 3), rest) + total(x, xs)\n"));
+      split(parse(kWork + "fn total(a: f64[3], xs: List[f64[3]]) -> f64[3] =\n"
+                          "  match xs\n"
+                          "    Nil -> a\n"
+                          "    Cons(x, rest) -> total(a * a + work(x, 2), rest)\n"
+                          "fn main(xs: List[f64[3]]) -> f64[3] =\n"
+                          "  match xs\n"
+                          "    Nil -> zeros(3)\n"
+                          "    Cons(x, rest) -> total(work(x, 3), rest) + total(x, xs)\n"));
   EXPECT_NO_THROW(ir::verify(module));
   const std::string text = graph::to_text(lower(module));
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("function total(")));
@@ -72,7 +76,7 @@ TEST(SplitLoops, CallersDoNotWaitForTheFirstAccumulator) {
 
 bool is_split(const std::string& program) {
   const ir::Module before = parse(kWork + program);
-  return !ir::equal(split_loops(before), before);
+  return !ir::equal(split(before), before);
 }
 void expect_not_split(const std::string& program) {
   EXPECT_FALSE(is_split(program)) << program;
@@ -87,7 +91,7 @@ TEST(SplitLoops, SplitsTheProgramItself) {
 TEST(SplitLoops, SplitsLoopsThatWork) {
   const std::string loop =
       "fn main(a: f64[3], n: i64) -> f64[3] = with total = a for i in 0..n do total / 2 + ";
-  const ir::Module module = split_loops(parse(kWork + loop + "work(ones(3), i)\n"));
+  const ir::Module module = split(parse(kWork + loop + "work(ones(3), i)\n"));
   EXPECT_NO_THROW(ir::verify(module));
   EXPECT_THAT(graph::to_text(lower(module)), ::testing::HasSubstr("function main_loop_ahead("));
   expect_not_split("fn cheap(x: f64[3], n: i64) -> f64[3] = if n == 0 then x else tanh(cheap(x, n - 1))\n" +
@@ -141,12 +145,26 @@ Phases phases_of(const ir::Module& module, const std::string& function) {
 }
 
 TEST(SplitLoops, GivesWhatNeedsNoAccumulatorInTheFirstPhase) {
-  const ir::Module module = split_loops(parse(kWork + encode_tree("tanh((a + b) @ W)")));
+  const ir::Module module = split(parse(kWork + encode_tree("tanh((a + b) @ W)")));
   EXPECT_NO_THROW(ir::verify(module));
   const ir::Function& split = module[module.function_named("encode_ahead")];
   EXPECT_EQ(phases_of(module, "encode_ahead"), (Phases{{1, 1}, {1, 1}}));
   EXPECT_FALSE(split.results[0].is_data());  // the vector comes first
   EXPECT_TRUE(split.results[1].is_data());
+}
+
+TEST(SplitLoops, SplitsRecursionsThatCountWhereIntegersWrapAround) {
+  const ir::Module module = parse(kWork + kTree +
+                                  "fn encode(t: Tree, count: i64) -> (f64[3], i64) =\n"
+                                  "  match t\n"
+                                  "    Leaf(x) -> (x, count + 1)\n"
+                                  "    Node(left, right) ->\n"
+                                  "      let (a, before) = encode(left, count)\n"
+                                  "      let (b, both) = encode(right, before)\n"
+                                  "      (tanh((a + b) @ W), both + 1)\n"
+                                  "fn main(t: Tree) -> (f64[3], i64) = encode(t, 0)\n");
+  EXPECT_EQ(phases_of(split_loops(module, OverflowMode::Wrap), "encode_ahead"), (Phases{{1, 1}, {1, 1}}));
+  EXPECT_TRUE(ir::equal(split_loops(module, OverflowMode::Trap), module));
 }
 
 TEST(SplitLoops, LeavesRecursionsThatMultiplyNoMatrices) {
@@ -187,7 +205,7 @@ TEST(SplitLoops, SplitsLoopsOverCallsOfWhatIsSplit) {
       "    Cons(t, rest) ->\n"
       "      let (_, more) = encode(t, all)\n"
       "      over(rest, more)\n";
-  const ir::Module module = split_loops(parse(kWork + encode_tree("tanh((a + b) @ W)") + over));
+  const ir::Module module = split(parse(kWork + encode_tree("tanh((a + b) @ W)") + over));
   EXPECT_NO_THROW(ir::verify(module));
   EXPECT_EQ(phases_of(module, "encode_ahead"), (Phases{{1, 1}, {1, 1}}));
   EXPECT_EQ(phases_of(module, "over_ahead"), (Phases{{1, 0}, {1, 1}}));
@@ -217,7 +235,7 @@ std::string encode_groups(const std::string& of_children) {
 }
 
 TEST(SplitLoops, SplitsFunctionsThatCallEachOtherAndThemselves) {
-  const ir::Module module = split_loops(parse(kWork + encode_groups("      (h + sum, both)\n")));
+  const ir::Module module = split(parse(kWork + encode_groups("      (h + sum, both)\n")));
   EXPECT_NO_THROW(ir::verify(module));
   EXPECT_EQ(phases_of(module, "encode_ahead"), (Phases{{1, 1}, {1, 1}}));
   EXPECT_EQ(phases_of(module, "encode_all_ahead"), (Phases{{1, 1}, {1, 1}}));
@@ -228,7 +246,7 @@ TEST(SplitLoops, LeavesGroupsThatMultiplyWhatTheyHandOn) {
 }
 
 TEST(SplitLoops, GivesAccumulatorsPhasesOfTheirOwnWhereOneComesLater) {
-  const ir::Module module = split_loops(
+  const ir::Module module = split(
       parse(kWork +
             "data Tree = Tree(x: f64[3], children: List[Tree])\n"
             "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"

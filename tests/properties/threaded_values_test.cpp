@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -58,7 +59,7 @@ class ThreadedWriter {
   }
 
  private:
-  enum Kind : char { Vector, Number, List };
+  enum Kind : char { Vector, Number, List, Count };
   using Names = std::vector<std::string>;
 
   /// Beside the tree.
@@ -72,7 +73,7 @@ class ThreadedWriter {
     const char* of;
   };
 
-  char random_type() { return random_.pick<char>({Vector, Vector, Number, List, List}); }
+  char random_type() { return random_.pick<char>({Vector, Vector, Number, List, List, Count}); }
   Function random_function(const char* name) {
     Function made{name, {}, {}};
     for (int i = random_.between(1, 3); i > 0; --i) made.params.push_back(random_type());
@@ -84,7 +85,8 @@ class ThreadedWriter {
     return like;
   }
   static const char* type(char kind) {
-    return kind == Vector ? "f64[2]" : kind == Number ? "f64" : "List[f64[2]]";
+    constexpr std::array kTypes = {"f64[2]", "f64", "List[f64[2]]", "i64"};
+    return kTypes.at(static_cast<std::size_t>(kind));
   }
   static std::string one_or_tuple(const Names& names) {
     return names.size() == 1 ? names[0] : fmt::format("({})", fmt::join(names, ", "));
@@ -106,7 +108,7 @@ class ThreadedWriter {
 
   /// What is in scope, by kind.
   struct Scope {
-    std::vector<Names> by_kind{3};
+    std::vector<Names> by_kind{4};
     Names& of(char kind) { return by_kind[static_cast<std::size_t>(kind)]; }
     const Names& of(char kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
   };
@@ -121,10 +123,12 @@ class ThreadedWriter {
     const Names& known = scope.of(kind);
     if (depth == 0 || random_.percent(35)) {
       if (!known.empty() && random_.percent(85)) return random_.pick(known);
-      return kind == Vector ? "ones(2)" : kind == Number ? "0.25" : "Nil[f64[2]]";
+      constexpr std::array kConstants = {"ones(2)", "0.25", "Nil[f64[2]]", "2"};
+      return kConstants.at(static_cast<std::size_t>(kind));
     }
     const auto vector = [&] { return expression(scope, Vector, depth - 1); };
     if (kind == List) return fmt::format("Cons({}, {})", vector(), expression(scope, List, depth - 1));
+    if (kind == Count) return fmt::format("({} + 1)", expression(scope, Count, depth - 1));
     if (kind == Number) {
       return random_.percent(50)
                  ? fmt::format("sum({})", vector())
@@ -179,7 +183,7 @@ class ThreadedWriter {
   /// Mostly what was given for the parameter, or a result in its place: values that go through all calls.
   std::string arguments(const Scope& scope, const Function& callee) {
     std::string made;
-    std::vector<std::size_t> before(3);  // parameters by kind
+    std::vector<std::size_t> before(4);  // parameters by kind
     for (const char kind : callee.params) {
       const std::size_t place = before[static_cast<std::size_t>(kind)]++;
       const Names& known = scope.of(kind);
@@ -202,18 +206,17 @@ class ThreadedWriter {
     return fmt::format("[{}]", fmt::join(trees, ", "));
   }
   static std::string first_arguments(const Function& function) {
+    constexpr std::array kValues = {", ones(2) * x", ", x", ", [ones(2) * x]", ", 3"};
     std::string made;
-    for (const char kind : function.params)
-      made += kind == Vector ? ", ones(2) * x" : kind == Number ? ", x" : ", [ones(2) * x]";
+    for (const char kind : function.params) made += kValues.at(static_cast<std::size_t>(kind));
     return made;
   }
   static std::string total(const Function& function) {
+    constexpr std::array kForms = {"sum(r{})", "r{}", "fold(fn(s, v) -> s / 2 + sum(v), 0.0, r{})",
+                                   "f64(r{})"};
     Names made;
     for (std::size_t i = 0; i < function.results.size(); ++i) {
-      const char kind = function.results[i];
-      const char* form = kind == Vector   ? "sum(r{})"
-                         : kind == Number ? "r{}"
-                                          : "fold(fn(s, v) -> s / 2 + sum(v), 0.0, r{})";
+      const char* form = kForms.at(static_cast<std::size_t>(function.results[i]));
       made.push_back(fmt::format(fmt::runtime(form), i));
     }
     return fmt::format("{}", fmt::join(made, " + "));
@@ -251,7 +254,7 @@ TEST(ThreadedValues, AreTheSameInPhases) {
     const std::string text = ThreadedWriter(seed).text();
     SCOPED_TRACE("HIATON_SEED=" + std::to_string(seed) + " HIATON_PROGRAMS=1\n" + text);
     ir::Module module = passes::simplify(lang::parse(std::make_shared<const Source>("random.hia", text)));
-    splits.count(passes::split_loops(module));
+    splits.count(passes::split_loops(module, OverflowMode::Wrap));
     const graph::Graph whole = passes::lower(passes::add_gradients(std::move(module)));
     const hiaton::Program program = hiaton::Program::from_text("random.hia", text);
     const std::vector<Value> learned = initial_parameters(whole.parameters(), 1);
