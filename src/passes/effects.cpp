@@ -70,6 +70,36 @@ bool may_refuse_shapes(const ir::Function& function, const ir::Node& op) {
   return false;
 }
 
+bool is_call_of(const ir::Node& node, ir::FunctionId function) {
+  return node.kind == NodeKind::Call && node.callee == function;
+}
+
+/// Whether it is a field of the whole, or a field of one, and so on: less than the whole.
+bool is_part_of(const Definitions& definitions, ir::ValueId value, ir::ValueId whole) {
+  const auto is_field = [](const ir::Node* node) {
+    return node != nullptr && node->kind == NodeKind::Op && node->op->role == Role::Field;
+  };
+  for (const ir::Node* node = definitions.node(value); is_field(node);) {
+    if (node->operands[0] == whole) return true;
+    node = definitions.node(node->operands[0]);
+  }
+  return false;
+}
+
+/// Whether each call of the function itself gets a part of what the function got for one of its parameters.
+/// Data values are finite, so it ends.
+bool descends(const Definitions& definitions, ir::FunctionId id) {
+  const ir::Function& function = definitions.function();
+  const ir::ValueIds& params = function[function.body].params;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (std::ranges::all_of(function.nodes, [&](const ir::Node& node) {
+          return !is_call_of(node, id) || is_part_of(definitions, node.operands[i], params[i]);
+        }))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Definitions::Definitions(const ir::Function& function)
@@ -111,12 +141,15 @@ Effects::Effects(const ir::Module& module, OverflowMode overflow)
 }
 
 void Effects::learn(ir::FunctionId id, const ir::Function& function, bool is_recursive) {
-  const Definitions definitions(function);
-  const bool derived_later = !function.body.valid();
-  functions_[id.index()] =
-      is_recursive || derived_later ||
-      std::any_of(function.nodes.begin(), function.nodes.end(),
-                  [&](const ir::Node& node) { return may_fail_or_diverge(definitions, node); });
+  const auto may = [&] {
+    if (!function.body.valid()) return true;  // derived later
+    const Definitions definitions(function);
+    if (is_recursive && !descends(definitions, id)) return true;
+    return std::ranges::any_of(function.nodes, [&](const ir::Node& node) {
+      return !is_call_of(node, id) && may_fail_or_diverge(definitions, node);
+    });
+  };
+  functions_[id.index()] = may();
 }
 
 bool Effects::may_fail_or_diverge(const Definitions& definitions, const ir::Node& node) const {

@@ -28,7 +28,8 @@ class Definitions {
 bool may_fail(const Definitions& definitions, const ir::Node& op, OverflowMode overflow);
 
 /// Which functions and nodes may end a run with a fault or never end: operations that can fail, loops,
-/// recursion, and calls of functions that have any of these. Correct but coarse: a loop counts always.
+/// recursion, but for a function that calls itself with parts of a data value that it got, and calls of
+/// functions that have any of these. Correct but coarse: a loop counts always.
 class Effects {
  public:
   Effects(const ir::Module& module, OverflowMode overflow);

@@ -61,10 +61,17 @@ class Check {
       return can_split(node.blocks[0], splits) && can_split(node.blocks[1], splits);
     }
     const bool begins_early = together && (plan_.nodes[id.index()] & kFirst) != 0;
-    if (!begins_early) return !context_.effects.may_fail_or_diverge(definitions_, node);
-    if (node.kind == NodeKind::Call && context_.works[node.callee.index()]) works_early_ = true;
+    if (!begins_early)
+      return !is_recursive_work(node) && !context_.effects.may_fail_or_diverge(definitions_, node);
+    if (node.kind == NodeKind::Call && context_.works(node)) works_early_ = true;
     if (node.kind == NodeKind::Op && is_product(*node.op) && gives_early()) works_early_ = true;
     return std::ranges::none_of(node.blocks, [&](ir::BlockId block) { return calls_group(block); });
+  }
+
+  /// What is worth to be looked at in the place of the call, and done early.
+  bool is_recursive_work(const ir::Node& node) const {
+    return node.kind == NodeKind::Call && context_.works(node) &&
+           context_.candidates.recurses[node.callee.index()];
   }
 
   bool gives_early() const {
@@ -139,7 +146,7 @@ void GroupPlanner::begin() {
                                          std::vector<uint32_t>(body_of(each).results.size())};
   }
   const OfCall of_call = [&](const ir::Node& call, std::size_t, const std::vector<NumberSet>& values) {
-    return context_.works[call.callee.index()] ? kFirst : any_of(call.operands, values);
+    return context_.works(call) ? kFirst : any_of(call.operands, values);
   };
   for (const Planned& each : members_) {
     const std::vector<NumberSet> none(body_of(each).params.size());
@@ -248,8 +255,7 @@ void GroupPlanner::add_late_work(std::vector<ir::FunctionId>& late_work) const {
     for (std::size_t i = 0; i < body_of(each).nodes.size(); ++i) {
       const ir::Node& node = body_of(each).nodes[i];
       const bool is_late = node.kind == NodeKind::Call && (each.plan.nodes[i] & kFirst) == 0;
-      if (is_late && !is_in_group(node) && context_.works[node.callee.index()])
-        late_work.push_back(node.callee);
+      if (is_late && !is_in_group(node) && context_.works(node)) late_work.push_back(node.callee);
     }
   }
 }

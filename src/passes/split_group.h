@@ -11,10 +11,12 @@ namespace hiaton::passes {
 /// What is known of the module while its functions are planned, callees first.
 struct SplitContext {
   const ir::Module& module;
-  const std::vector<bool>& works;  ///< by function, whether it multiplies matrices
+  const SplitCandidates& candidates;
   const Effects& effects;
   Phasings phasings;           ///< of the functions that are to be split
   std::vector<bool> in_group;  ///< by function; none between two plans
+
+  bool works(const ir::Node& call) const { return candidates.works[call.callee.index()]; }
 };
 
 /// Functions of a group, and what stands for them: their bodies, perhaps with others in the place of calls.

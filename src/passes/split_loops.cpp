@@ -51,20 +51,25 @@ bool has_role(const ir::Function& function, std::initializer_list<Role> roles) {
   });
 }
 
+/// By function: whether it or what it calls is among these.
+std::vector<bool> reaching(const CallGraph& calls, std::vector<bool> these) {
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < these.size(); ++i) {
+      const auto reaches = [&](ir::FunctionId callee) { return these[callee.index()]; };
+      if (these[i] || !std::ranges::any_of(calls.callees[i], reaches)) continue;
+      these[i] = more = true;
+    }
+  }
+  return these;
+}
+
 /// By function: whether it or what it calls has an operation of such a role.
 std::vector<bool> reaching(const ir::Module& module, const CallGraph& calls,
                            std::initializer_list<Role> roles) {
-  std::vector<bool> found(module.functions.size());
-  for (std::size_t i = 0; i < found.size(); ++i) found[i] = has_role(module.functions[i], roles);
-  for (bool more = true; more;) {
-    more = false;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto reaches = [&](ir::FunctionId callee) { return found[callee.index()]; };
-      if (found[i] || !std::ranges::any_of(calls.callees[i], reaches)) continue;
-      found[i] = more = true;
-    }
-  }
-  return found;
+  std::vector<bool> found;
+  for (const ir::Function& function : module.functions) found.push_back(has_role(function, roles));
+  return reaching(calls, std::move(found));
 }
 
 bool has_placements(const ir::Module& module) {
@@ -144,7 +149,8 @@ ir::Module split_loops(ir::Module module, OverflowMode overflow) {
     const bool is_plain = f.body.valid() && f.phases.empty() && !f.recompute;
     may_split.push_back(is_plain && works[i] && !prints[i] && calls.recursive[i] && has_fixed_types(f));
   }
-  const std::vector<PlannedSplit> plans = plan_splits(module, calls, works, may_split, effects);
+  const std::vector<PlannedSplit> plans =
+      plan_splits(module, calls, {works, reaching(calls, calls.recursive), may_split}, effects);
   const std::size_t count = module.functions.size();
   Splits splits(count + plans.size());
   ModuleBuilder builder(std::move(module));

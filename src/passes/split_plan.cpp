@@ -61,11 +61,10 @@ std::vector<PlannedSplit> plan_with_bodies_in_place(SplitContext& context,
 }  // namespace
 
 std::vector<PlannedSplit> plan_splits(const ir::Module& module, const CallGraph& calls,
-                                      const std::vector<bool>& works, const std::vector<bool>& may_split,
-                                      const Effects& effects) {
+                                      const SplitCandidates& candidates, const Effects& effects) {
   constexpr std::size_t kMostMembers = 32;
   const std::size_t count = module.functions.size();
-  SplitContext context{module, works, effects, Phasings(count), std::vector<bool>(count)};
+  SplitContext context{module, candidates, effects, Phasings(count), std::vector<bool>(count)};
   std::vector<PlannedSplit> plans;
   const auto plan = [&](const std::vector<ir::FunctionId>& group) {
     std::vector<PlannedSplit> more = plan_with_bodies_in_place(context, group);
@@ -76,7 +75,7 @@ std::vector<PlannedSplit> plan_splits(const ir::Module& module, const CallGraph&
     const uint32_t cycle = calls.cycle[next->index()];
     std::vector<ir::FunctionId> others;
     for (; next != calls.bottom_up.end() && calls.cycle[next->index()] == cycle; ++next) {
-      if (may_split[next->index()] && !plan({*next})) others.push_back(*next);
+      if (candidates.may_split[next->index()] && !plan({*next})) others.push_back(*next);
     }
     if (others.size() > 1 && others.size() <= kMostMembers) plan(others);
   }

@@ -25,10 +25,15 @@ struct PlannedSplit {
   SplitPlan plan;
 };
 
-/// Which functions of the module are to be split. `works`: by function, whether it multiplies matrices.
-/// `may_split`: by function, whether it may be split at all.
+/// What is known of each function, by its number.
+struct SplitCandidates {
+  std::vector<bool> works;      ///< it, or what it calls, multiplies matrices
+  std::vector<bool> recurses;   ///< it, or what it calls, calls itself
+  std::vector<bool> may_split;  ///< it may be split at all
+};
+
+/// Which functions of the module are to be split.
 std::vector<PlannedSplit> plan_splits(const ir::Module& module, const CallGraph& calls,
-                                      const std::vector<bool>& works, const std::vector<bool>& may_split,
-                                      const Effects& effects);
+                                      const SplitCandidates& candidates, const Effects& effects);
 
 }  // namespace hiaton::passes

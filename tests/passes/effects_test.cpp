@@ -46,6 +46,47 @@ TEST(Effects, CallersInheritAndRecursionAndLoopsMayNotEnd) {
   }
 }
 
+TEST(Effects, RecursionAlongADataValueEnds) {
+  const std::string text =
+      "data Tree = Leaf(x: i64) | Node(left: Tree, right: Tree)\n"
+      "fn turned(all: List[i64], made: List[i64]) -> List[i64] =\n"
+      "  match all\n"
+      "    Nil -> made\n"
+      "    Cons(first, rest) -> turned(rest, Cons(first, made))\n"
+      "fn below(n: i64, t: Tree) -> i64 =\n"
+      "  match t\n"
+      "    Leaf(x) -> max(x, n)\n"
+      "    Node(Node(a, b), c) -> below(below(below(n, c), a), b)\n"
+      "    Node(a, b) -> below(below(n, a), b)\n"
+      "fn calls_below(t: Tree) -> i64 = below(3, t)\n"
+      "fn again(all: List[i64]) -> i64 =\n"
+      "  match all\n"
+      "    Nil -> 0\n"
+      "    Cons(first, rest) -> again(if first < 3 then rest else all)\n"
+      "fn grows(a: List[i64], b: List[i64]) -> i64 =\n"
+      "  match a\n"
+      "    Nil -> 0\n"
+      "    Cons(first, rest) -> max(grows(rest, Cons(first, b)), grows(b, rest))\n"
+      "fn divides(all: List[i64]) -> i64 =\n"
+      "  match all\n"
+      "    Nil -> 1\n"
+      "    Cons(first, rest) -> first / divides(rest)\n"
+      "fn even(all: List[i64]) -> i64 =\n"
+      "  match all\n"
+      "    Nil -> 1\n"
+      "    Cons(_, rest) -> odd(rest)\n"
+      "fn odd(all: List[i64]) -> i64 =\n"
+      "  match all\n"
+      "    Nil -> 0\n"
+      "    Cons(_, rest) -> even(rest)\n";
+  for (const char* function : {"turned", "below", "calls_below"}) {
+    EXPECT_FALSE(may_fail_or_diverge(text, function, OverflowMode::Trap)) << function;
+  }
+  for (const char* function : {"again", "grows", "divides", "even", "odd"}) {
+    EXPECT_TRUE(may_fail_or_diverge(text, function, OverflowMode::Wrap)) << function;
+  }
+}
+
 TEST(CallGraph, FindsCyclesAndOrdersCalleesFirst) {
   const ir::Module module = parse(
       "fn main(n: i64) -> i64 = a(n) + self(n)\n"

@@ -167,6 +167,21 @@ TEST(SplitLoops, SplitsRecursionsThatCountWhereIntegersWrapAround) {
   EXPECT_TRUE(ir::equal(split_loops(module, OverflowMode::Trap), module));
 }
 
+TEST(SplitLoops, SplitsRecursionsThatGoOverTheirListAgain) {
+  EXPECT_TRUE(is_split(kTree + "fn joined(a: List[f64[3]], b: List[f64[3]]) -> List[f64[3]] =\n"
+                               "  match a\n"
+                               "    Nil -> b\n"
+                               "    Cons(first, rest) -> Cons(first, joined(rest, b))\n"
+                               "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+                               "  match t\n"
+                               "    Leaf(x) -> (x, Cons(x, all))\n"
+                               "    Node(left, right) ->\n"
+                               "      let (a, of_left) = encode(left, all)\n"
+                               "      let (b, of_right) = encode(right, of_left)\n"
+                               "      (tanh((a + b) @ W), joined(of_left, of_right))\n"
+                               "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n"));
+}
+
 TEST(SplitLoops, LeavesRecursionsThatMultiplyNoMatrices) {
   expect_not_split(encode_tree("tanh(a + b)"));
 }
