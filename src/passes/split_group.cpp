@@ -28,6 +28,10 @@ uint32_t phase_of(NumberSet dependence) {
   return static_cast<uint32_t>(std::bit_width(dependence));
 }
 
+bool gives_early(const Phasing& phasing) {
+  return std::ranges::find(phasing.results, 0u) != phasing.results.end();
+}
+
 bool is_product(const OpDef& op) {
   return op.role == Role::Product || op.role == Role::ProductTransposed;
 }
@@ -64,7 +68,7 @@ class Check {
     if (!begins_early)
       return !is_recursive_work(node) && !context_.effects.may_fail_or_diverge(definitions_, node);
     if (node.kind == NodeKind::Call && context_.works(node)) works_early_ = true;
-    if (node.kind == NodeKind::Op && is_product(*node.op) && gives_early()) works_early_ = true;
+    if (node.kind == NodeKind::Op && is_product(*node.op) && gives_early(plan_.phasing)) works_early_ = true;
     return std::ranges::none_of(node.blocks, [&](ir::BlockId block) { return calls_group(block); });
   }
 
@@ -72,10 +76,6 @@ class Check {
   bool is_recursive_work(const ir::Node& node) const {
     return node.kind == NodeKind::Call && context_.works(node) &&
            context_.candidates.recurses[node.callee.index()];
-  }
-
-  bool gives_early() const {
-    return std::ranges::find(plan_.phasing.results, 0u) != plan_.phasing.results.end();
   }
 
   bool calls_group(ir::BlockId block) const {
@@ -99,10 +99,10 @@ class GroupPlanner {
     for (const Member& member : members) members_.push_back({&member, {}, {}});
   }
 
-  std::vector<PlannedSplit> plan(std::vector<ir::FunctionId>& late_work) {
+  std::vector<PlannedSplit> plan(Obstacles& obstacles) {
     for (const Planned& each : members_) context_.in_group[index_of(each)] = true;
     std::vector<PlannedSplit> plans;
-    while (plans.empty() && !members_.empty()) plans = plan_all(late_work);
+    while (plans.empty() && !members_.empty()) plans = plan_all(obstacles);
     for (const Planned& each : members_) context_.in_group[index_of(each)] = false;
     return plans;
   }
@@ -122,7 +122,7 @@ class GroupPlanner {
   }
 
   /// All members; without plans where some were left out, or where nothing can be split.
-  std::vector<PlannedSplit> plan_all(std::vector<ir::FunctionId>& late_work);
+  std::vector<PlannedSplit> plan_all(Obstacles& obstacles);
   void begin();
   void find_phases();
   bool find_phases_in(Planned& each);
@@ -130,7 +130,11 @@ class GroupPlanner {
   bool refine_by(const ir::Node& call, const std::vector<NumberSet>& values);
   void make_plan(Planned& each);
   std::vector<bool> which_can_split(bool& works_early) const;
-  void add_late_work(std::vector<ir::FunctionId>& late_work) const;
+  NumberSet of_plain_call(const Planned& from, const ir::Node& call, std::size_t result,
+                          const std::vector<NumberSet>& values) const;
+  PlainCall plain_call(const Planned& each, const ir::Node& node) const;
+  std::vector<PlainCall> late_work() const;
+  std::vector<PlainCall> mixed_calls() const;
   void leave_out(const std::vector<bool>& stays);
   std::vector<PlannedSplit> finish();
 
@@ -138,24 +142,35 @@ class GroupPlanner {
   std::vector<Planned> members_;
 };
 
+/// What a result of a call of a function of one phase depends on. Functions of the same cycle are split
+/// together or not at all.
+NumberSet GroupPlanner::of_plain_call(const Planned& from, const ir::Node& call, std::size_t result,
+                                      const std::vector<NumberSet>& values) const {
+  const std::vector<uint32_t>& cycle = context_.calls.cycle;
+  if (cycle[call.callee.index()] == cycle[index_of(from)]) return any_of(call.operands, values);
+  return needed_by_result(context_.needs, call, result, values);
+}
+
 /// The accumulators: the parameters of members for which calls of members pass on work, or what such calls
 /// give.
 void GroupPlanner::begin() {
   for (const Planned& each : members_) {
-    context_.phasings[index_of(each)] = {std::vector<uint32_t>(body_of(each).params.size()),
-                                         std::vector<uint32_t>(body_of(each).results.size())};
+    const std::vector<uint32_t>& given = each.member->phases;
+    context_.phasings[index_of(each)] = {
+        given.empty() ? std::vector<uint32_t>(body_of(each).params.size()) : given,
+        std::vector<uint32_t>(body_of(each).results.size())};
   }
-  const OfCall of_call = [&](const ir::Node& call, std::size_t, const std::vector<NumberSet>& values) {
-    return context_.works(call) ? kFirst : any_of(call.operands, values);
-  };
   for (const Planned& each : members_) {
+    const OfCall of_call = [&](const ir::Node& call, std::size_t i, const std::vector<NumberSet>& values) {
+      return context_.works(call) ? kFirst : of_plain_call(each, call, i, values);
+    };
     const std::vector<NumberSet> none(body_of(each).params.size());
     const std::vector<NumberSet> values = dependences(body_of(each), none, of_call);
     for (const ir::Node& node : body_of(each).nodes) {
       if (!is_in_group(node)) continue;
       Phasing& callee = *context_.phasings[node.callee.index()];
       for (std::size_t i = 0; i < node.operands.size(); ++i) {
-        if (values[node.operands[i].index()] != 0) callee.params[i] = 1;
+        if (values[node.operands[i].index()] != 0) callee.params[i] = std::max(1u, callee.params[i]);
       }
     }
   }
@@ -173,8 +188,8 @@ void GroupPlanner::find_phases() {
 bool GroupPlanner::find_phases_in(Planned& each) {
   const OfCall of_call = [&](const ir::Node& call, std::size_t i, const std::vector<NumberSet>& values) {
     const std::optional<Phasing>& callee = context_.phasings[call.callee.index()];
-    return callee ? needed_by_phase(*callee, callee->results[i], call, values)
-                  : any_of(call.operands, values);
+    if (callee) return needed_by_phase(*callee, callee->results[i], call, values);
+    return of_plain_call(each, call, i, values);
   };
   const ir::Function& f = body_of(each);
   Phasing& own = phasing_of(each);
@@ -236,7 +251,7 @@ void GroupPlanner::make_plan(Planned& each) {
   each.plan.nodes = phases_of_nodes(body_of(each), each.plan.values, context_.phasings);
 }
 
-/// `works_early`: set where one of them works in its first phase.
+/// `works_early`: set where one of them works in its first phase, or is wanted for what it gives in it.
 std::vector<bool> GroupPlanner::which_can_split(bool& works_early) const {
   std::vector<bool> can;
   for (const Planned& each : members_) {
@@ -245,19 +260,43 @@ std::vector<bool> GroupPlanner::which_can_split(bool& works_early) const {
     const bool has_phases = phasing.count() > 1;
     const bool begins = !has_phases || std::ranges::find(phasing.params, 0u) != phasing.params.end();
     can.push_back(begins && check.can_split());
-    works_early = works_early || (can.back() && has_phases && check.works_early());
+    const bool is_worth_it = check.works_early() || (!each.member->phases.empty() && gives_early(phasing));
+    works_early = works_early || (can.back() && has_phases && is_worth_it);
   }
   return can;
 }
 
-void GroupPlanner::add_late_work(std::vector<ir::FunctionId>& late_work) const {
+PlainCall GroupPlanner::plain_call(const Planned& each, const ir::Node& node) const {
+  PlainCall call{node.callee, {}};
+  for (const ir::ValueId operand : node.operands) call.phases.push_back(each.plan.values[operand.index()]);
+  return call;
+}
+
+std::vector<PlainCall> GroupPlanner::late_work() const {
+  std::vector<PlainCall> found;
   for (const Planned& each : members_) {
     for (std::size_t i = 0; i < body_of(each).nodes.size(); ++i) {
       const ir::Node& node = body_of(each).nodes[i];
       const bool is_late = node.kind == NodeKind::Call && (each.plan.nodes[i] & kFirst) == 0;
-      if (is_late && !is_in_group(node) && context_.works(node)) late_work.push_back(node.callee);
+      if (is_late && !is_in_group(node) && context_.works(node)) found.push_back(plain_call(each, node));
     }
   }
+  return found;
+}
+
+std::vector<PlainCall> GroupPlanner::mixed_calls() const {
+  std::vector<PlainCall> found;
+  for (const Planned& each : members_) {
+    for (std::size_t i = 0; i < body_of(each).nodes.size(); ++i) {
+      const ir::Node& node = body_of(each).nodes[i];
+      if (node.kind != NodeKind::Call || context_.phasings[node.callee.index()]) continue;
+      const auto is_before = [&](ir::ValueId result) {
+        return (each.plan.nodes[i] >> each.plan.values[result.index()] & 1) == 0;
+      };
+      if (std::ranges::any_of(node.results, is_before)) found.push_back(plain_call(each, node));
+    }
+  }
+  return found;
 }
 
 void GroupPlanner::leave_out(const std::vector<bool>& stays) {
@@ -273,20 +312,24 @@ void GroupPlanner::leave_out(const std::vector<bool>& stays) {
   members_ = std::move(staying);
 }
 
-std::vector<PlannedSplit> GroupPlanner::plan_all(std::vector<ir::FunctionId>& late_work) {
+std::vector<PlannedSplit> GroupPlanner::plan_all(Obstacles& obstacles) {
   begin();
   std::vector<bool> can;
   do {
     find_phases();
     for (Planned& each : members_) make_plan(each);
+    obstacles.mixed = mixed_calls();
+    if (!obstacles.mixed.empty()) {
+      leave_out(std::vector<bool>(members_.size(), false));
+      return {};
+    }
     bool works_early = false;
     can = which_can_split(works_early);
     const bool can_all = std::ranges::find(can, false) == can.end();
     if (can_all && works_early) return finish();
     if (can_all) can.assign(members_.size(), false);
   } while (refine());
-  late_work.clear();
-  add_late_work(late_work);
+  obstacles.late_work = late_work();
   leave_out(can);
   return {};
 }
@@ -306,8 +349,8 @@ std::vector<PlannedSplit> GroupPlanner::finish() {
 }  // namespace
 
 std::vector<PlannedSplit> plan_group(SplitContext& context, const std::vector<Member>& members,
-                                     std::vector<ir::FunctionId>& late_work) {
-  return GroupPlanner(context, members).plan(late_work);
+                                     Obstacles& obstacles) {
+  return GroupPlanner(context, members).plan(obstacles);
 }
 
 }  // namespace hiaton::passes

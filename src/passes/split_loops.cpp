@@ -143,14 +143,14 @@ ir::Module split_loops(ir::Module module, OverflowMode overflow) {
   const Effects effects(module, overflow);
   const std::vector<bool> works = reaching(module, calls, {Role::Product, Role::ProductTransposed});
   const std::vector<bool> prints = reaching(module, calls, {Role::Print, Role::Settle});
-  std::vector<bool> may_split;
+  std::vector<bool> is_plain;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const ir::Function& f = module.functions[i];
-    const bool is_plain = f.body.valid() && f.phases.empty() && !f.recompute;
-    may_split.push_back(is_plain && works[i] && !prints[i] && calls.recursive[i] && has_fixed_types(f));
+    is_plain.push_back(f.body.valid() && f.phases.empty() && !f.recompute && !prints[i] &&
+                       has_fixed_types(f));
   }
   const std::vector<PlannedSplit> plans =
-      plan_splits(module, calls, {works, reaching(calls, calls.recursive), may_split}, effects);
+      plan_splits(module, calls, {works, reaching(calls, calls.recursive), is_plain}, effects);
   const std::size_t count = module.functions.size();
   Splits splits(count + plans.size());
   ModuleBuilder builder(std::move(module));

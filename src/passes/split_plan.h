@@ -27,9 +27,9 @@ struct PlannedSplit {
 
 /// What is known of each function, by its number.
 struct SplitCandidates {
-  std::vector<bool> works;      ///< it, or what it calls, multiplies matrices
-  std::vector<bool> recurses;   ///< it, or what it calls, calls itself
-  std::vector<bool> may_split;  ///< it may be split at all
+  std::vector<bool> works;     ///< it, or what it calls, multiplies matrices
+  std::vector<bool> recurses;  ///< it, or what it calls, calls itself
+  std::vector<bool> is_plain;  ///< it may have several phases
 };
 
 /// Which functions of the module are to be split.
