@@ -182,6 +182,38 @@ TEST(SplitLoops, SplitsRecursionsThatGoOverTheirListAgain) {
                                "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n"));
 }
 
+/// `added` takes the list from call to call, and gives it back beside a sum that needs nothing of it.
+std::string encode_by_added(const std::string& with_list) {
+  return kTree +
+         "fn added(xs: List[f64[3]], sum: f64[3], all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+         "  match xs\n"
+         "    Nil -> (sum, all)\n"
+         "    Cons(x, rest) -> added(rest, sum / 2 + x, " +
+         with_list +
+         ")\n"
+         "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
+         "  match t\n"
+         "    Leaf(x) -> (x, Cons(x, all))\n"
+         "    Node(left, right) ->\n"
+         "      let (a, before) = encode(left, all)\n"
+         "      let (b, both) = encode(right, before)\n"
+         "      let (sum, found) = added([a, b], zeros(3), both)\n"
+         "      let h = tanh(sum @ W)\n"
+         "      (h, Cons(h, found))\n"
+         "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n";
+}
+
+TEST(SplitLoops, SplitsFunctionsOnTheWayOfTheAccumulator) {
+  const ir::Module module = split(parse(kWork + encode_by_added("Cons(x, all)")));
+  EXPECT_NO_THROW(ir::verify(module));
+  EXPECT_EQ(phases_of(module, "encode_ahead"), (Phases{{1, 1}, {1, 1}}));
+  EXPECT_EQ(phases_of(module, "added_ahead"), (Phases{{2, 1}, {1, 1}}));
+}
+
+TEST(SplitLoops, LeavesAllWhereAFunctionOnTheWayMustStay) {
+  expect_not_split(encode_by_added("Cons(x * fold(fn(s, y) -> f64(1 / i64(sum(y))), 1.0, all), all)"));
+}
+
 TEST(SplitLoops, LeavesRecursionsThatMultiplyNoMatrices) {
   expect_not_split(encode_tree("tanh(a + b)"));
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,8 @@ namespace {
 constexpr uint64_t kThreadedPrograms = sized_programs(150, 20);
 
 /// Writes one program of functions that take a tree or a list of trees and values of some types, and give
-/// values of some types: `walk` for a tree, `over` for its children, `each` for a list of trees.
+/// values of some types: `walk` for a tree, `over` for its children, `each` for a list of trees; and `along`,
+/// of a list of vectors.
 class ThreadedWriter {
  public:
   explicit ThreadedWriter(uint64_t seed) : random_(seed) {}
@@ -35,10 +37,12 @@ class ThreadedWriter {
   std::string text() {
     is_binary_ = random_.percent(60);
     has_children_ = !is_binary_ || random_.percent(30);
+    if (random_.percent(40)) along_ = random_function("along");
     const Function walk = random_function("walk");
     const Function over = random_.percent(60) ? named("over", walk) : random_function("over");
     std::string data = "param W: f64[2, 2] = normal(0.7)\ndata Tree = Leaf(word: i64)";
-    std::string made = head(walk, "t: Tree", "t") + "    Leaf(word) ->\n" + leaf(walk);
+    std::string made = along_ ? text_of_along() : "";
+    made += head(walk, "t: Tree", "t") + "    Leaf(word) ->\n" + leaf(walk);
     if (is_binary_) {
       data += " | Node(left: Tree, right: Tree)";
       made += "    Node(left, right) ->\n" + calls(walk, {{&walk, "left"}, {&walk, "right"}});
@@ -127,6 +131,7 @@ class ThreadedWriter {
       return kConstants.at(static_cast<std::size_t>(kind));
     }
     const auto vector = [&] { return expression(scope, Vector, depth - 1); };
+    if (kind == List && !lists_grow_) return known.empty() ? "Nil[f64[2]]" : random_.pick(known);
     if (kind == List) return fmt::format("Cons({}, {})", vector(), expression(scope, List, depth - 1));
     if (kind == Count) return fmt::format("({} + 1)", expression(scope, Count, depth - 1));
     if (kind == Number) {
@@ -154,6 +159,22 @@ class ThreadedWriter {
     scope.of(Number).emplace_back("f64(word)");
     return given_by(function, scope);
   }
+  /// A function of a list of vectors, which is called between calls for trees. It makes no longer lists than
+  /// it gets, since they would double from node to node.
+  std::string text_of_along() {
+    lists_grow_ = false;
+    Scope scope = params_in_scope(*along_);
+    std::string made = head(*along_, "items: List[f64[2]]", "items") + "    Nil ->\n" +
+                       given_by(*along_, scope) + "    Cons(first, rest) ->\n";
+    scope.of(Vector).emplace_back("first");
+    if (random_.percent(50)) {
+      made += fmt::format("      along(rest{})\n", arguments(scope, *along_));
+    } else {
+      made += call(scope, "a", {&*along_, "rest"}) + given_by(*along_, scope);
+    }
+    lists_grow_ = true;
+    return made;
+  }
   /// A function of a list of trees: a call for the first one, and one of the function itself for the others.
   std::string for_all(const Function& function, const Function& of_one) {
     std::string made = head(function, "all: List[Tree]", "all") + "    Nil ->\n" +
@@ -169,7 +190,12 @@ class ThreadedWriter {
   std::string calls(const Function& function, const std::vector<Call>& calls) {
     Scope scope = params_in_scope(function);
     std::string made;
-    for (std::size_t i = 0; i < calls.size(); ++i) made += call(scope, i == 0 ? "a" : "b", calls[i]);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      made += call(scope, i == 0 ? "a" : "b", calls[i]);
+      if (!along_ || !random_.percent(40)) continue;
+      const std::string of = random_.percent(50) ? "[ones(2)]" : expression(scope, List, 0);
+      made += call(scope, i == 0 ? "c" : "d", {&*along_, of.c_str()});
+    }
     return made + given_by(function, scope);
   }
   std::string call(Scope& scope, const char* prefix, const Call& call) {
@@ -225,6 +251,8 @@ class ThreadedWriter {
   Random random_;
   bool is_binary_ = false;
   bool has_children_ = false;
+  bool lists_grow_ = true;
+  std::optional<Function> along_;  ///< takes a list of vectors
 };
 
 /// What was split in some programs.
