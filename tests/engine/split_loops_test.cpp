@@ -136,6 +136,26 @@ const LoopCase kLoops[] = {
          "      let (h, more) = encode_into(t, all)\n"
          "      over(rest, sum / 2 + dot(h, v), more)\n"
          "fn loss(n: i64) -> f64 = (let (sum, all) = over(trees(n), 1, []) in sum + folded(all))\n"},
+    {"RecursionThatTakesItsListThroughALoop",
+     kTreeCells +
+         "fn added(hs: List[f64[d]], sum: f64[d], all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
+         "  match hs\n"
+         "    Nil -> (sum, all)\n"
+         "    Cons(h, rest) -> added(rest, 0.5 * sum + h, all)\n"
+         "fn encode_into(t: Tree, all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
+         "  match t\n"
+         "    Leaf(word) -> (E[word], Cons(E[word], all))\n"
+         "    Node(left, right) ->\n"
+         "      let (a, before) = encode_into(left, all)\n"
+         "      let (b, both) = encode_into(right, before)\n"
+         "      let (sum, found) = added([a, b], f64(zeros(d)), both)\n"
+         "      let h = tanh(concat(a, sum, axis=0) @ W)\n"
+         "      (h, Cons(h, found))\n"
+         "fn over(ts: List[Tree], all: List[f64[d]]) -> List[f64[d]] =\n"
+         "  match ts\n"
+         "    Nil -> all\n"
+         "    Cons(t, rest) -> (let (_, more) = encode_into(t, all) in over(rest, more))\n"
+         "fn loss(n: i64) -> f64 = fold(fn(s, h) -> 0.75 * s + dot(h, v), 0.0, over(trees(n), []))\n"},
     {"FunctionsThatCallEachOther",
      kSyntaxCells +
          "fn encode_all(ts: List[Syntax], all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
