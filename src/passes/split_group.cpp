@@ -132,7 +132,8 @@ class GroupPlanner {
   std::vector<bool> which_can_split(bool& works_early) const;
   NumberSet of_plain_call(const Planned& from, const ir::Node& call, std::size_t result,
                           const std::vector<NumberSet>& values) const;
-  PlainCall plain_call(const Planned& each, const ir::Node& node) const;
+  template <class IsWanted>
+  std::vector<PlainCall> calls_where(const IsWanted& is_wanted) const;
   std::vector<PlainCall> late_work() const;
   std::vector<PlainCall> mixed_calls() const;
   void leave_out(const std::vector<bool>& stays);
@@ -266,37 +267,37 @@ std::vector<bool> GroupPlanner::which_can_split(bool& works_early) const {
   return can;
 }
 
-PlainCall GroupPlanner::plain_call(const Planned& each, const ir::Node& node) const {
-  PlainCall call{node.callee, {}};
-  for (const ir::ValueId operand : node.operands) call.phases.push_back(each.plan.values[operand.index()]);
-  return call;
+/// The calls of the members for which `is_wanted` says so, of a member and the number of a node.
+template <class IsWanted>
+std::vector<PlainCall> GroupPlanner::calls_where(const IsWanted& is_wanted) const {
+  std::vector<PlainCall> found;
+  for (const Planned& each : members_) {
+    for (std::size_t i = 0; i < body_of(each).nodes.size(); ++i) {
+      const ir::Node& node = body_of(each).nodes[i];
+      if (node.kind != NodeKind::Call || !is_wanted(each, i)) continue;
+      found.push_back({node.callee, {}});
+      for (const ir::ValueId operand : node.operands)
+        found.back().phases.push_back(each.plan.values[operand.index()]);
+    }
+  }
+  return found;
 }
 
 std::vector<PlainCall> GroupPlanner::late_work() const {
-  std::vector<PlainCall> found;
-  for (const Planned& each : members_) {
-    for (std::size_t i = 0; i < body_of(each).nodes.size(); ++i) {
-      const ir::Node& node = body_of(each).nodes[i];
-      const bool is_late = node.kind == NodeKind::Call && (each.plan.nodes[i] & kFirst) == 0;
-      if (is_late && !is_in_group(node) && context_.works(node)) found.push_back(plain_call(each, node));
-    }
-  }
-  return found;
+  return calls_where([&](const Planned& each, std::size_t i) {
+    const ir::Node& call = body_of(each).nodes[i];
+    return (each.plan.nodes[i] & kFirst) == 0 && !is_in_group(call) && context_.works(call);
+  });
 }
 
 std::vector<PlainCall> GroupPlanner::mixed_calls() const {
-  std::vector<PlainCall> found;
-  for (const Planned& each : members_) {
-    for (std::size_t i = 0; i < body_of(each).nodes.size(); ++i) {
-      const ir::Node& node = body_of(each).nodes[i];
-      if (node.kind != NodeKind::Call || context_.phasings[node.callee.index()]) continue;
-      const auto is_before = [&](ir::ValueId result) {
-        return (each.plan.nodes[i] >> each.plan.values[result.index()] & 1) == 0;
-      };
-      if (std::ranges::any_of(node.results, is_before)) found.push_back(plain_call(each, node));
-    }
-  }
-  return found;
+  return calls_where([&](const Planned& each, std::size_t i) {
+    const ir::Node& call = body_of(each).nodes[i];
+    return !context_.phasings[call.callee.index()] &&
+           std::ranges::any_of(call.results, [&](ir::ValueId result) {
+             return (each.plan.nodes[i] >> each.plan.values[result.index()] & 1) == 0;
+           });
+  });
 }
 
 void GroupPlanner::leave_out(const std::vector<bool>& stays) {

@@ -22,7 +22,8 @@
 // Where one accumulator is there before another, as the sum over the children of a node, of which the node is
 // made, is there before the list that goes through the calls, each has a phase of its own: see
 // split_group.cpp. Where a function hands an accumulator to another one that works, as a fold does to the
-// function that it applies, the body of that one is looked at in the place of the call. Loops whose work may
+// function that it applies, the body of that one is looked at in the place of the call; where it gives
+// something that does not need the accumulator and calls itself, it is split as well. Loops whose work may
 // be worth it become such functions before (loops_to_calls). A function is split only
 //   - where the work calls a function that multiplies matrices, or multiplies some and gives results in the
 //     first phase: frames that stay must be worth it;
