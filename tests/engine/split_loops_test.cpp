@@ -27,17 +27,19 @@ const std::string kTreeCells =
     "  if n == 0 then Leaf(word % 20) else Node(tree(n - 1, 3 * word + 1), tree(n - 1, word + 7))\n"
     "fn trees(n: i64) -> List[Tree] = if n == 0 then Nil else Cons(tree(5, n), trees(n - 1))\n";
 
-/// A recursion that also hands a list from call to call, and a number that all of the list decides.
+/// A recursion that also hands a list from call to call, with what it makes of a node.
+std::string encode_into(const std::string& of_node, const std::string& found) {
+  return "fn encode_into(t: Tree, all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
+         "  match t\n"
+         "    Leaf(word) -> (E[word], Cons(E[word], all))\n"
+         "    Node(left, right) ->\n"
+         "      let (a, before) = encode_into(left, all)\n"
+         "      let (b, both) = encode_into(right, before)\n" +
+         of_node + "      (h, Cons(h, " + found + "))\n";
+}
+/// The same, and a number that all of the list decides.
 const std::string kThreadedCells =
-    kTreeCells +
-    "fn encode_into(t: Tree, all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
-    "  match t\n"
-    "    Leaf(word) -> (E[word], Cons(E[word], all))\n"
-    "    Node(left, right) ->\n"
-    "      let (a, before) = encode_into(left, all)\n"
-    "      let (b, both) = encode_into(right, before)\n"
-    "      let h = tanh(concat(a, b, axis=0) @ W)\n"
-    "      (h, Cons(h, both))\n"
+    kTreeCells + encode_into("      let h = tanh(concat(a, b, axis=0) @ W)\n", "both") +
     "fn folded(all: List[f64[d]]) -> f64 = fold(fn(s, h) -> 0.75 * s + dot(h, v), 0.0, all)\n";
 
 /// Nodes of two or three children, in functions that call each other and themselves.
@@ -141,16 +143,10 @@ const LoopCase kLoops[] = {
          "fn added(hs: List[f64[d]], sum: f64[d], all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
          "  match hs\n"
          "    Nil -> (sum, all)\n"
-         "    Cons(h, rest) -> added(rest, 0.5 * sum + h, all)\n"
-         "fn encode_into(t: Tree, all: List[f64[d]]) -> (f64[d], List[f64[d]]) =\n"
-         "  match t\n"
-         "    Leaf(word) -> (E[word], Cons(E[word], all))\n"
-         "    Node(left, right) ->\n"
-         "      let (a, before) = encode_into(left, all)\n"
-         "      let (b, both) = encode_into(right, before)\n"
-         "      let (sum, found) = added([a, b], f64(zeros(d)), both)\n"
-         "      let h = tanh(concat(a, sum, axis=0) @ W)\n"
-         "      (h, Cons(h, found))\n"
+         "    Cons(h, rest) -> added(rest, 0.5 * sum + h, all)\n" +
+         encode_into("      let (sum, found) = added([a, b], f64(zeros(d)), both)\n"
+                     "      let h = tanh(concat(a, sum, axis=0) @ W)\n",
+                     "found") +
          "fn over(ts: List[Tree], all: List[f64[d]]) -> List[f64[d]] =\n"
          "  match ts\n"
          "    Nil -> all\n"

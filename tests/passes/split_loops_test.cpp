@@ -123,18 +123,17 @@ TEST(SplitLoops, LooksThroughSeveralFunctions) {
 }
 
 const std::string kTree = "data Tree = Leaf(x: f64[3]) | Node(left: Tree, right: Tree)\n";
-std::string encode_tree(const std::string& of_node) {
+std::string encode_tree(const std::string& of_node, const std::string& between = "",
+                        const std::string& found = "both") {
   return kTree +
          "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
          "  match t\n"
          "    Leaf(x) -> (x, Cons(x, all))\n"
          "    Node(left, right) ->\n"
          "      let (a, before) = encode(left, all)\n"
-         "      let (b, both) = encode(right, before)\n"
-         "      let h = " +
-         of_node +
-         "\n"
-         "      (h, Cons(h, both))\n"
+         "      let (b, both) = encode(right, before)\n" +
+         between + "      let h = " + of_node + "\n      (h, Cons(h, " + found +
+         "))\n"
          "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n";
 }
 
@@ -184,23 +183,12 @@ TEST(SplitLoops, SplitsRecursionsThatGoOverTheirListAgain) {
 
 /// `added` takes the list from call to call, and gives it back beside a sum that needs nothing of it.
 std::string encode_by_added(const std::string& with_list) {
-  return kTree +
+  return encode_tree("tanh(sum @ W)", "      let (sum, found) = added([a, b], zeros(3), both)\n", "found") +
          "fn added(xs: List[f64[3]], sum: f64[3], all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
          "  match xs\n"
          "    Nil -> (sum, all)\n"
          "    Cons(x, rest) -> added(rest, sum / 2 + x, " +
-         with_list +
-         ")\n"
-         "fn encode(t: Tree, all: List[f64[3]]) -> (f64[3], List[f64[3]]) =\n"
-         "  match t\n"
-         "    Leaf(x) -> (x, Cons(x, all))\n"
-         "    Node(left, right) ->\n"
-         "      let (a, before) = encode(left, all)\n"
-         "      let (b, both) = encode(right, before)\n"
-         "      let (sum, found) = added([a, b], zeros(3), both)\n"
-         "      let h = tanh(sum @ W)\n"
-         "      (h, Cons(h, found))\n"
-         "fn main(t: Tree) -> (f64[3], List[f64[3]]) = encode(t, [])\n";
+         with_list + ")\n";
 }
 
 TEST(SplitLoops, SplitsFunctionsOnTheWayOfTheAccumulator) {
