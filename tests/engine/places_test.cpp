@@ -31,6 +31,14 @@ const KnownCase kPlaces[] = {
      "  (x[i, 0, 1], x[i, 1], x[1][0][i], y[i, 1 - i], at(x, 0)[i], size(x, axis=-1) + size(y))\n",
      {"[[[1,2],[3,4]],[[5,6],[7,8]]]", "[[-1,-2],[-3,-4]]", "1"},
      {"6", "[7,8]", "6", "-3", "[3,4]", "4"}},
+    {"CountedFromTheEnd",
+     "fn main(x: i64[4], y: i64[2, 2], i: i64) -> (i64, i64, i64[4], i64[2, 2], i64[2]) =\n"
+     "  let s = with s: i64 = 0 for k in 0..4 do s * 10 + at(x, k - 4, from_end=1) * 2\n"
+     "  let changed = with z: i64[4] = x for k in 0..2 do set_at(z, k, 0 - k - 1, from_end=1)\n"
+     "  (s, at(y, 0 - i, i, from_end=1) + 1, changed, set_at(y, 9, 0 - i, 0, from_end=1), at(y, -2, "
+     "from_end=1))\n",
+     {"[1,2,3,4]", "[[5,6],[7,8]]", "1"},
+     {"2468", "9", "[1,2,1,0]", "[[5,6],[9,8]]", "[5,6]"}},
     {"Sieve",
      "fn crossed(s: i64[_], j: i64, p: i64) -> i64[_] =\n"
      "  if j >= size(s, axis=0) then s else crossed(s with [j] = 0, j + p, p)\n"
