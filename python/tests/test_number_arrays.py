@@ -212,6 +212,52 @@ def test_names_for_one_list_stay_names_for_one_list():
     assert found[0] is found[2] and found[0] is not found[1]
 
 
+def test_another_name_for_a_list_that_is_given_back():
+    def fill(xs, n):
+        xs.append(n)
+        ys = xs
+        for i in range(len(ys)):
+            ys[i] = i * n
+
+    def filled(n):
+        xs = [0] * n
+        fill(xs, n)
+        return xs
+
+    def put(n):
+        xs = [0] * n
+
+        def inside(i):
+            xs[i] = i
+            ys = xs
+            ys[0] = n
+        for i in range(n):
+            inside(i)
+        return xs
+
+    def set_inside(n):
+        xs = [i for i in range(n)]
+
+        def put(value):
+            nonlocal xs
+            xs = [value] * n
+            return value > 1
+        s = 0
+        for i in range(n):
+            for j in range(n):
+                s += xs[j]
+            if put(i) or put(i + 1):
+                s += xs[0]
+            for j in range(n):
+                s += xs[j]
+        return s, xs
+    for function in (filled, put, set_inside):
+        graph = hia.function(function)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", hia.FallbackWarning)
+            assert [graph(4), graph(3)] == [function(4), function(3)]
+
+
 def test_a_row_that_others_refer_to_is_not_set_in_a_copy():
     def kept_row(n):
         rows = [[0] * n for _ in range(n)]

@@ -118,10 +118,14 @@ class Expressions:
         return self.items(holder)[path[-1]] if isinstance(path[-1], int) else self.attribute(holder, path[-1])
 
     def bind(self, name, value):
-        """Gives a name another value; what was known of the fields of the old one is forgotten."""
+        """Gives a name another value."""
         if name in self.where.set_outside:
             self.set_variable(name, value)
-            return
+        else:
+            self.set_name(name, value)
+
+    def set_name(self, name, value):
+        """The same, of a name of this scope; what was known of the fields and the elements of the old value is forgotten."""
         for key in [k for k in self.env if isinstance(k, tuple) and k[0] == name or is_array_of(k, name)]:
             del self.env[key]
         self.env[name] = self.recapture(name, value)

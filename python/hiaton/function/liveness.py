@@ -21,7 +21,8 @@ def names_outside(tree, node):
 def names_read_behind(tree, node):
     """The names that may be read behind an assignment, but for those that it gives values; None where it stands nowhere in the tree."""
     names_outside(tree, node)
-    return getattr(node, "hiaton_read_behind", None)
+    found = getattr(node, "hiaton_read_behind", None)
+    return None if found is None else found | lent_names(tree).keys()
 
 
 def names_needed(tree, node):

@@ -148,10 +148,13 @@ class NumberArrays:
             function, place = function.__func__, place + 1 if isinstance(place, int) else place
         if not isinstance(function, python_types.FunctionType) or place is None:
             return None, None
-        tree, parameters = self._tree_and_parameters(function)
-        names = list(parameters)
-        name = place if isinstance(place, str) else names[place] if place < len(names) else None
-        return (tree, name) if tree is not None and name in names else (None, None)
+        tree, _ = self._tree_and_parameters(function)
+        if tree is None:
+            return None, None
+        by_place = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args)]
+        if isinstance(place, int):
+            return (tree, by_place[place]) if place < len(by_place) else (None, None)
+        return (tree, place) if place in by_place + [one.arg for one in tree.args.kwonlyargs] else (None, None)
 
     def _note_lookups(self, name):
         """What is called here looks up the list that a name stands for: so do the loops around, and this function."""

@@ -368,5 +368,5 @@ class State:
             self.fail()
         value, *left = self.items(made)
         for name, held in zip(names, left):
-            self.env[name] = self.recapture(name, held)
+            self.set_name(name, held)
         return value
