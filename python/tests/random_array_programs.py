@@ -121,6 +121,16 @@ class Programs(RandomText):
                 self.lines.append(pad + self.pick(f"{name} = {t}[{self.index(scope, t)}]", f"{name} = {t}[0]", f"s += sum([len({name}) for {name} in {t}])"))
                 if self.lines[-1].strip().startswith(name):
                     scope["list"][kind].append(name)
+            elif way == 18 and indent == 1 and xs in scope["own"]:
+                name = self.name("inside")
+                self.lines.append(f"{pad}def {name}(i):")
+                body = self.pick(f"{xs}[i % len({xs})] = {xs}[0]", f"{xs}[i % len({xs})] = {xs}[-1]\n{pad}    ys = {xs}\n{pad}    ys[0] = ys[i % len(ys)]",
+                                 f"nonlocal {xs}\n{pad}    {xs} = list({xs})\n{pad}    {xs}[0] = {xs}[i % len({xs})]", "pass")
+                self.lines.append(f"{pad}    {body}\n{pad}    return len({xs}) + i")
+                scope["inside"].append(name)
+            elif way == 19 and scope["inside"]:
+                name = self.pick(*scope["inside"])
+                self.lines.append(f"{pad}s += {name}({self.pick(*scope['index'])})")
             elif way == 18 and in_loop:
                 self.lines.append(f"{pad}if {self.condition(scope, 0)}:\n{pad}    {self.pick('break', 'continue')}")
             else:
@@ -142,7 +152,9 @@ class Programs(RandomText):
             body = self.pick("    for i in range(len(xs) - 1):\n        xs[i], xs[i + 1] = xs[i + 1], xs[i]",
                              f"    xs[at], xs[-1] = xs[-1], xs[at]\n    if at > 0:\n        {name}(xs, at - 1)",
                              f"    if at < len(xs) and at > 0:\n        xs[at] = xs[at - 1]\n        {name}(xs, at - 1)",
-                             "    xs[at] = xs[0]\n    xs.append(xs[at])")
+                             "    xs[at] = xs[0]\n    xs.append(xs[at])",
+                             "    xs[at] = xs[0]\n    ys = xs\n    for i in range(len(ys)):\n        ys[i] = xs[at]",
+                             "    ys = xs\n    xs = [x for x in ys]\n    xs[at] = ys[0]")
             self.lines.append(f"def {name}(xs, at):\n{body}\n\n")
             changers.append(name)
         return readers, changers
@@ -151,7 +163,7 @@ class Programs(RandomText):
         self.lines = ["g0 = 3\nlog = []\n\n"]
         readers, changers = self.functions()
         scope = {"index": ["n", "2"], "list": {"int": ["xs", "ys"], "float": [], "bool": []}, "table": {kind: [] for kind in ELEMENTS},
-                 "own": [], "values": [], "readers": readers, "changers": changers}
+                 "own": [], "values": [], "inside": [], "readers": readers, "changers": changers}
         self.lines.append("def main(n, xs, ys):\n    s = 0\n    kept = []")
         scope = self.block(scope, 3, 1)
         scope = self.block(scope, 3, 1)
