@@ -10,13 +10,14 @@ import re
 import sys
 
 import graphs
+import lists
 import networks
 import small
 import tree_steps
 from measuring import Bench
 
 TABLES = {measure.__name__: measure for measure in (
-    small.operations, small.calls, small.conversions, small.snapshots, small.faults, graphs.batches, tree_steps.tree_steps,
+    small.operations, small.calls, small.conversions, small.snapshots, small.faults, lists.lists, graphs.batches, tree_steps.tree_steps,
     networks.networks, graphs.unrolled)}
 
 

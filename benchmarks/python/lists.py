@@ -1,0 +1,126 @@
+"""Programs on lists of numbers, as graphs and in plain Python."""
+
+import hiaton as hia
+
+from measuring import middle, ratio, seconds_of, show_ratio, show_time, table
+
+
+def primes(n):
+    is_prime = [True] * n
+    is_prime[0] = is_prime[1] = False
+    for i in range(2, int(n ** 0.5) + 1):
+        if is_prime[i]:
+            for multiple in range(i * i, n, i):
+                is_prime[multiple] = False
+    count = 0
+    for i in range(n):
+        if is_prime[i]:
+            count += 1
+    return count
+
+
+def edit_distance(a, b):
+    above = [j for j in range(len(b) + 1)]
+    for i in range(len(a)):
+        row = [i + 1] * (len(b) + 1)
+        for j in range(len(b)):
+            change = above[j] if a[i] == b[j] else above[j] + 1
+            row[j + 1] = min(change, above[j + 1] + 1, row[j] + 1)
+        above = row
+    return above[len(b)]
+
+
+def place_of(xs, x, low, high):
+    if low == high:
+        return low
+    middle_one = (low + high) // 2
+    if xs[middle_one] < x:
+        return place_of(xs, x, middle_one + 1, high)
+    return place_of(xs, x, low, middle_one)
+
+
+def searches(xs, wanted):
+    total = 0
+    for x in wanted:
+        total += place_of(xs, x, 0, len(xs))
+    return total
+
+
+def heap_sort(numbers):
+    xs = list(numbers)
+    size = len(xs)
+    for begin in range(size // 2 - 1, -1, -1):
+        sift(xs, begin, size)
+    for end in range(size - 1, 0, -1):
+        xs[0], xs[end] = xs[end], xs[0]
+        sift(xs, 0, end)
+    return xs[0], xs[size // 2], xs[size - 1]
+
+
+def sift(xs, parent, size):
+    child = 2 * parent + 1
+    while child < size:
+        if child + 1 < size and xs[child + 1] > xs[child]:
+            child += 1
+        if xs[child] > xs[parent]:
+            xs[child], xs[parent] = xs[parent], xs[child]
+        parent, child = child, 2 * child + 1
+
+
+def fullest(weights, values, most):
+    best = [0.0] * (most + 1)
+    for k in range(len(weights)):
+        for load in range(most, weights[k] - 1, -1):
+            best[load] = max(best[load], best[load - weights[k]] + values[k])
+    return best[most]
+
+
+def spread(grid, seen, r, c):
+    if r < 0 or r >= len(grid) or c < 0 or c >= len(grid[0]) or seen[r][c] or grid[r][c] == 0:
+        return 0
+    seen[r][c] = True
+    return 1 + spread(grid, seen, r + 1, c) + spread(grid, seen, r - 1, c) + spread(grid, seen, r, c + 1) + spread(grid, seen, r, c - 1)
+
+
+def islands(grid):
+    seen = [[False] * len(grid[0]) for _ in range(len(grid))]
+    count = 0
+    for r in range(len(grid)):
+        for c in range(len(grid[0])):
+            if spread(grid, seen, r, c) > 0:
+                count += 1
+    return count
+
+
+def readings(words, n):
+    """How many trees a sentence has, by the spans that its words may begin and end."""
+    ways = [[0] * n for _ in range(n)]
+    for i in range(n):
+        ways[i][i] = words[i]
+    for size in range(1, n):
+        for i in range(n - size):
+            for k in range(i, i + size):
+                ways[i][i + size] = (ways[i][i + size] + ways[i][k] * ways[k + 1][i + size]) % 1000003
+    return ways[0][n - 1]
+
+
+def lists(bench):
+    """Elements of lists that are looked up and set by computed indices."""
+    def numbers(count, below):
+        return [(k * 7919 + count) % below for k in range(count)]
+    size = 20 if bench.smoke else 400
+    grid = [[int(number > 3) for number in numbers(size // 8, 9 + row % 3)] for row in range(size // 8)]
+    programs = [(primes, size * 200), (edit_distance, numbers(size // 2, 5), numbers(size // 2, 4)),
+                (searches, list(range(0, size * 30, 3)), numbers(size * 5, size * 30)), (heap_sort, numbers(size * 5, 10007)),
+                (fullest, numbers(40, 13), [float(k % 7) for k in range(40)], size * 3), (islands, grid),
+                (readings, [1] * (size // 10), size // 10)]
+    rows = []
+    for function, *arguments in programs:
+        graph = hia.function(function, strict=True)
+        assert graph(*arguments) == function(*arguments), function
+        name = function.__name__
+        found = bench.in_turns(f"lists: {name}", {"graph": lambda: seconds_of(graph, *arguments), "Python": lambda: seconds_of(function, *arguments)})
+        times = ratio(found["Python"], found["graph"])
+        rows.append([f"`{name}`", *(show_time(middle(seconds)) for seconds in found.values()), show_ratio(times)])
+        bench.at_least(f"`{name}`, beside plain Python", times, 1)
+    table("Programs on lists of numbers", ["", "hia.function", "CPython", "x CPython"], rows)
