@@ -72,9 +72,7 @@ class Planner {
       if (in_place < kMostDepth && all_may_stand_in_place(calls)) {
         put_in_place(calls, members);
         ++in_place;
-      } else if (is_mixed) {
-        split_or_give_up(calls, helpers, depth);
-      } else {
+      } else if (!is_mixed || !split_or_give_up(calls, helpers, depth)) {
         break;
       }
     }
@@ -97,17 +95,21 @@ class Planner {
     for (Member& member : members) member.from = InPlace(context_.module, callees).rewrite(member.from);
   }
 
-  /// Where a callee cannot be split, all of its results come when all of its arguments are there.
-  void split_or_give_up(const std::vector<PlainCall>& calls, std::vector<PlannedSplit>& helpers, int depth) {
+  /// Where a callee cannot be split, all of its results come when all of its arguments are there. Gives
+  /// whether more is known of a callee than before.
+  bool split_or_give_up(const std::vector<PlainCall>& calls, std::vector<PlannedSplit>& helpers, int depth) {
+    bool is_news = false;
     for (const PlainCall& call : calls) {
       const std::size_t callee = call.callee.index();
       if (context_.phasings[callee]) continue;
       std::vector<PlannedSplit> plans;
       if (depth < kMostDepth && context_.candidates.is_plain[callee])
         plans = plan({{call.callee, context_.module[call.callee], ranks(call.phases)}}, depth + 1);
+      is_news = is_news || !plans.empty() || !context_.needs[callee].empty();
       if (plans.empty()) context_.needs[callee].clear();
       std::ranges::move(plans, std::back_inserter(helpers));
     }
+    return is_news;
   }
 
   SplitContext& context_;
