@@ -290,13 +290,16 @@ std::vector<PlainCall> GroupPlanner::late_work() const {
   });
 }
 
+/// Those with results that could be there before all arguments are. (Where the call stands in a block that is
+/// reached later than all of these are there, that is no matter.)
 std::vector<PlainCall> GroupPlanner::mixed_calls() const {
   return calls_where([&](const Planned& each, std::size_t i) {
     const ir::Node& call = body_of(each).nodes[i];
+    const auto phase = [&](ir::ValueId value) { return each.plan.values[value.index()]; };
+    uint32_t latest = 0;
+    for (const ir::ValueId operand : call.operands) latest = std::max(latest, phase(operand));
     return !context_.phasings[call.callee.index()] &&
-           std::ranges::any_of(call.results, [&](ir::ValueId result) {
-             return (each.plan.nodes[i] >> each.plan.values[result.index()] & 1) == 0;
-           });
+           std::ranges::any_of(call.results, [&](ir::ValueId result) { return phase(result) < latest; });
   });
 }
 

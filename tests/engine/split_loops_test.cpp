@@ -119,6 +119,18 @@ const LoopCase kLoops[] = {
                   "      if i % 5 == 0 then total(sum, most + c, i + 1, rest)\n"
                   "      else total(if sum > 0.5 then sum - c else sum + c * c, max(most, c), i + 1, rest)\n"
                   "fn loss(n: i64) -> f64 = (let (sum, most) = total(0, 0, 1, trees(n)) in sum * most)\n"},
+    {"CallsThatWaitForABranch",
+     kTreeCells + "fn leaves(t: Tree) -> f64 =\n"
+                  "  match t\n"
+                  "    Leaf(word) -> f64(word)\n"
+                  "    Node(left, right) -> 0.5 * leaves(left) + leaves(right)\n"
+                  "fn total(sum: f64, ts: List[Tree]) -> f64 =\n"
+                  "  match ts\n"
+                  "    Nil -> sum\n"
+                  "    Cons(t, rest) ->\n"
+                  "      let c = cost(t)\n"
+                  "      total(0.75 * sum + c + (if sum > 0.5 then 0.01 * leaves(t) else 0), rest)\n"
+                  "fn loss(n: i64) -> f64 = total(1, trees(n))\n"},
     {"LoopOverTreesThatHandOnAList", kThreadedCells + "fn loss(n: i64) -> f64 =\n"
                                                       "  let all = with all = Nil[f64[d]] for i in 0..n do\n"
                                                       "    let (_, more) = encode_into(tree(5, n - i), all)\n"
