@@ -71,7 +71,7 @@ class ListItems:
 
 
 class ItemsInPlace:
-    """Of a list that lies in an array and whose elements the loop sets, by name: the state is the index of the next one."""
+    """Of a list that lies in an array, by name: the state is the index of the next one, since the loop may set elements."""
 
     count = 1
 

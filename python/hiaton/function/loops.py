@@ -127,9 +127,10 @@ class Loops:
             if not leaves([*node.body, *node.orelse], (ast.Return, ast.Break)):
                 mark_run(node.iter)
             # Python goes over what is changed meanwhile.
-            in_place = self.items_set_in_place(node)
+            in_place = self.items_in_place(node)
             if in_place is not None:
-                return self._run_loop_over(node, *in_place, after, names, results)
+                items, state, name = in_place
+                return self._run_loop_over(node, items, state, after, names | {name}, results)
             self.share(iterated_names(node.iter) & changed(*node.body) & self.env.keys())
             items = self.turns_written_out(node) if after is None else None
             if items is not None:

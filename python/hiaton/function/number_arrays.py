@@ -47,23 +47,23 @@ class NumberArrays:
         """Whether a name stands for a list of lists of which a loop or a function, where it is called `inside`, takes or sets whole ones."""
         return is_table(getattr(self.env.get(name), "type", None)) and inside in taken_apart(node)
 
-    def items_set_in_place(self, loop):
-        """How to go over a list of numbers of which the loop sets elements, as a name or by `enumerate`, and the first state; None: it
-        goes over something else."""
+    def items_in_place(self, loop):
+        """How to go over a list of numbers that lies in an array, or of which the loop sets elements, as a name or by `enumerate`: the way,
+        the first state and the name of the list; None: it goes over something else."""
         node, is_counted = loop.iter, isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", None) == "enumerate"
         if is_counted and len(node.args) == 1 and not node.keywords and self.eval(node.func).type == Const(builtins.enumerate):
             node = node.args[0]
         name = getattr(node, "id", None)
         lent = {name for part in nodes_below(loop.body) for name in calls_change(part)}
-        is_set = name in changed(*loop.body) and name not in set().union(lent, *map(resized, loop.body))
-        if not is_set or not self.is_list(name) or not self.env[name].type.fresh or is_table(self.env[name].type):
+        if not self.is_list(name) or is_table(self.env[name].type) or name in set().union(lent, *map(resized, loop.body)):
             return None
-        self.lay_out(name, "")
+        if name in changed(*loop.body) and self.env[name].type.fresh:
+            self.lay_out(name, "")
         if not self.is_array(name):
             return None
         first = Value(INT, (self.constant(0, "i64"),))
         items = ItemsInPlace(name)
-        return (items, [first]) if node is loop.iter else (CountedItems(items), [first, first])
+        return (items, [first], name) if node is loop.iter else (CountedItems(items), [first, first], name)
 
     def lays_out(self):
         """Not where tensors are computed: what each turn looks up would wait for the turn before."""
