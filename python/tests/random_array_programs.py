@@ -110,7 +110,7 @@ class Programs(RandomText):
                 self.block(scope, depth - 1, indent + 1, in_loop)
             elif way == 14 and len(scope["list"][kind]) > 1:
                 ys = self.pick(*scope["list"][kind])
-                self.lines.append(pad + self.pick(f"{xs}, {ys} = {ys}, {xs}", f"{xs} = {ys}", f"{xs} = {ys}"))
+                self.lines.append(pad + self.pick(f"{xs}, {ys} = {ys}, {xs}", f"{xs} = {ys}", f"{xs} = {ys} if {self.condition(scope, 0)} else {xs}"))
             elif way == 15 and xs in scope["own"] and self.random.random() < 0.5:
                 one = self.number(scope, kind, 1)
                 self.lines.append(pad + self.pick(f"{xs}.append({one})", f"{xs}.reverse()", f"{xs} = {xs}[1:]", f"kept.append({xs})", f"{xs}.sort()"))
@@ -168,11 +168,11 @@ class Programs(RandomText):
         scope = self.block(scope, 3, 1)
         scope = self.block(scope, 3, 1)
         given = [name for kinds in (scope["list"], scope["table"]) for names in kinds.values() for name in names]
-        self.lines.append(f"    return {', '.join(['s', *self.random.sample(given, min(3, len(given)))])}\n")
+        self.lines.append(f"    return {', '.join(['s', *self.random.sample(given, min(6, len(given)))])}\n")
         return "\n".join(self.lines)
 
 
 def arguments(seed):
     rng = random.Random(seed)
-    least = rng.choice((0, 5, 5, 5))
+    least = rng.choice((1, 5, 5, 5))  # where a list that is given back on several paths is empty, it need not be the same one
     return rng.randint(1, 5), [rng.randint(-3, 5) for _ in range(rng.randint(least, 7))], [rng.randint(0, 4) for _ in range(rng.randint(5, 7))]

@@ -85,7 +85,8 @@ def calls_itself(tree):
 
 
 def read_as_lists(tree):
-    """The parameters that a function reads for something else than elements and lengths, as far as conversions have found out."""
+    """The names that a function reads for something else than elements and lengths, where they are parameters, or in the middle of loops and
+    branches, as far as conversions have found out."""
     return getattr(tree, "hiaton_no_arrays", frozenset())
 
 

@@ -128,7 +128,8 @@ class Expressions:
         """The same, of a name of this scope; what was known of the fields and the elements of the old value is forgotten."""
         for key in [k for k in self.env if isinstance(k, tuple) and k[0] == name or is_array_of(k, name)]:
             del self.env[key]
-        self.env[name] = self.recapture(name, value)
+        self.held_around -= {name}
+        self.env[name] = self.recapture(name, self.as_noted(name, value))
 
     def eval_NamedExpr(self, node):
         value = self.eval(node.value)
@@ -211,7 +212,7 @@ class Expressions:
     def sides(self, node, *branch):
         """A branch inside of an expression: names that its sides set are theirs alone."""
         with self.on_a_side():
-            return self.changing_on_sides(changed(node), lambda: self.branch(*branch))
+            return self.changing_on_sides(changed(node), lambda: self.branch(*branch, changed(node)))
 
     @contextlib.contextmanager
     def on_a_side(self):
@@ -221,17 +222,21 @@ class Expressions:
         finally:
             self.on_sides -= 1
 
-    def branch(self, condition, true, then, false, otherwise, key):
-        """A branch whose sides know what the condition tells; names that they bind are theirs alone."""
-        referred, names = set(), self.names_of_sides()
+    def branch(self, condition, true, then, false, otherwise, key, given=None):
+        """A branch whose sides know what the condition tells; names that they bind are theirs alone. `given`: the names whose values they give
+        back; None: nothing comes behind them."""
+        referred, names, around = set(), self.names_of_sides(), self.held_around
+        held = around if given is None else around | self.names_of_arrays(self.env) - set(given)
 
         def on(learned, side):
             def run():
                 before, self.env = self.env, dict(self.env)
+                self.held_around = held
                 try:
                     self.learn(learned)
                     return side()
                 finally:
+                    self.held_around = around
                     if names and all(name in self.env for name in names):
                         self.left_state = {name: self.env[name] for name in names}
                     # Lists that something else refers to on this side.

@@ -15,6 +15,7 @@ to it. Which lists calls change is found out from round to round, and noted in t
 import ast
 import dataclasses
 
+from hiaton.function.array_uses import read_as_lists
 from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import (assigned, body_of, calls_change, changed, lent_names, list_that_it_gives, names_changed_outside,
                                     names_set_inside, nodes_below, nonlocal_names, note_changes, note_lent)
@@ -98,6 +99,8 @@ class LentLists:
             self.refuse(f"'{unset[0]}' is set by '{value.type}' and has no value yet; give it one before that function is called")
         names = [name for name in names if self.is_lendable(name)]
         for name in names:
+            if name in read_as_lists(tree) and self.is_array(name):
+                self.cells_of(name)
             if name not in lent_names(tree):
                 self._note_lent(tree, name, False)
         if names and not set(names) <= calls_change(self.node):

@@ -45,8 +45,12 @@ class Loop:
             kept = [(n, v) for n, v in zip(names, values) if not n.startswith(".") or n.startswith(self.hidden)]
             names, values = [n for n, _ in kept], [v for _, v in kept]
 
+        held = frame.held_around & set(names)
+        if self.after is None:
+            held |= frame.names_of_arrays(dict(zip(names, values))) - set(self.results)
+
         def build(inner, given):
-            inner.where, inner.loop, inner.loop_key = self.where, self, self.key
+            inner.where, inner.loop, inner.loop_key, inner.held_around = self.where, self, self.key, held
             inner.env = dict(zip(names, given))
             return self.turn(inner)
         key = ("loop", self.key, tuple(names))
@@ -156,7 +160,7 @@ class Loops:
             del self.env[name]
         if isinstance(made.type, Tup):
             read = read_names([node])
-            self.share([name for name, value in self.env.items() if name in read and is_fresh(value.type)
+            self.share([name for name, value in self.env.items() if name in read and is_fresh(value.type) and not self.is_array(name)
                         and any(may_hold(item, value.type) for item in made.type.items)])
             for name, item in zip(results, self.items(made)):
                 if is_unbound(item.type):
@@ -344,8 +348,10 @@ class Loops:
             kept = [(n, v) for n, v in zip(known, values) if not n.startswith(".") or n.startswith(hidden) or n == ".item"]
             known, values = [n for n, _ in kept], [v for _, v in kept]
 
+            held = (frame.held_around | frame.names_of_arrays(dict(zip(known, values)))) - set(lists)
+
             def build(inner, given):
-                inner.where, inner.element_of = where, node
+                inner.where, inner.element_of, inner.held_around = where, node, held
                 rest_list = given[-1] if rest is not None else None
                 inner.env = dict(zip(known, given))
                 return turn(inner, level, items, rest_list)

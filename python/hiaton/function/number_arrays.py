@@ -87,7 +87,7 @@ class NumberArrays:
     def lay_out(self, name, hidden):
         """A list to which others refer stays one of cells beside its array, since it is that very list for them."""
         value = self.env.get(name)
-        if not self._may_be_array(value) or self.is_array(name):
+        if not self._may_be_array(value) or self.is_array(name) or value.type.fresh and name in read_as_lists(self.where.tree):
             return
         array = self.array_of(name)
         array = self.as_array(value) if array is None else array
@@ -96,14 +96,35 @@ class NumberArrays:
 
     def cells_of(self, name):
         """The list that a name stands for, as one of cells from now on, of which others may refer to an element."""
-        value = self.without_array(self.env[name])
-        if getattr(value.type, "owned", False):
-            value = Value(dataclasses.replace(value.type, owned=False), value.ids)
-        self.env[name] = value
-        return value
+        self._refuse_where_held(name)
+        self.env[name] = self._as_cells(self.env[name])
+        return self.env[name]
+
+    def _as_cells(self, value):
+        value = self.without_array(value)
+        is_owned = isinstance(value.type, Lst) and value.type.owned
+        return Value(dataclasses.replace(value.type, owned=False), value.ids) if is_owned else value
+
+    def as_noted(self, name, value):
+        """The value for a name: cells, where it is known to be read for something else than elements in the middle of loops or branches."""
+        return self._as_cells(value) if name in read_as_lists(self.where.tree) else value
+
+    @staticmethod
+    def names_of_arrays(env):
+        """The names of lists that are those of these names alone, or whose rows are, by what they stand for."""
+        return {name for name, value in env.items() if isinstance(value.type, Lst) and value.type.fresh and (value.type.array or value.type.owned)}
+
+    def _refuse_where_held(self, name):
+        """A list is made cells inside of a side or a loop, and the code around goes on with its array: cells would be made again there, and
+        be another list. The next round makes no array of it."""
+        if name in self.held_around and (self.is_array(name) or self.env[name].type.owned):
+            note_read_as_lists(self.where.tree, {name})
+            self.converter.changed = True
+            self.fail()
 
     def without_array_of(self, name):
         """The list that a name stands for as one of cells, to which others refer from now on."""
+        self._refuse_where_held(name)
         value = self.env[name]
         made = self.shared(self.without_array(value))
         if self.loop is not None:
@@ -115,7 +136,8 @@ class NumberArrays:
         target, product = node.targets[0], node.value
         is_one = isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult) and isinstance(product.left, ast.List) \
             and len(product.left.elts) == 1 and len(node.targets) == 1 and isinstance(target, ast.Name)
-        if not is_one or target.id not in looked_up(self.where.tree) or target.id in self.where.set_outside or not self.lays_out():
+        tree = self.where.tree
+        if not is_one or target.id not in looked_up(tree) - read_as_lists(tree) or target.id in self.where.set_outside or not self.lays_out():
             return None
         item, times = self.eval_many(product.left.elts), self.operand(self.eval(product.right))
         element = general(item[0].type) if len(item) == 1 else None
@@ -134,6 +156,8 @@ class NumberArrays:
         if not isinstance(argument, ast.Name) or not self._may_be_array(self.env.get(argument.id)):
             return False
         tree, parameter = self._parameter_of(function, place)
+        if parameter is not None and parameter in read_as_lists(tree) and self.is_array(argument.id):
+            self.cells_of(argument.id)
         if parameter is None or parameter not in looked_up(tree) or parameter in resized(tree) | read_as_lists(tree) \
                 or self._is_taken_apart(argument.id, tree, parameter):
             return False

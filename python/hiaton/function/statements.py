@@ -227,7 +227,7 @@ class Statements:
                 # What has no value on the other side either is looked at below: its type must hold for both.
                 return self.tuple_of([self._state(n) for n in changed])
             return run
-        value = self.branch(condition, true, side(0, node.body), false, side(1, node.orelse), ("join", id(node)))
+        value = self.branch(condition, true, side(0, node.body), false, side(1, node.orelse), ("join", id(node)), changed)
         if not isinstance(value.type, Tup) or len(value.type.items) != len(changed):  # more was found out about calls meanwhile
             self.converter.changed = True
             self.fail()
