@@ -122,12 +122,7 @@ class Programs(RandomText):
                 if self.lines[-1].strip().startswith(name):
                     scope["list"][kind].append(name)
             elif way == 18 and indent == 1 and xs in scope["own"]:
-                name = self.name("inside")
-                self.lines.append(f"{pad}def {name}(i):")
-                body = self.pick(f"{xs}[i % len({xs})] = {xs}[0]", f"{xs}[i % len({xs})] = {xs}[-1]\n{pad}    ys = {xs}\n{pad}    ys[0] = ys[i % len(ys)]",
-                                 f"nonlocal {xs}\n{pad}    {xs} = list({xs})\n{pad}    {xs}[0] = {xs}[i % len({xs})]", "pass")
-                self.lines.append(f"{pad}    {body}\n{pad}    return len({xs}) + i")
-                scope["inside"].append(name)
+                scope["inside"].append(self.function_inside(xs, pad))
             elif way == 19 and scope["inside"]:
                 name = self.pick(*scope["inside"])
                 self.lines.append(f"{pad}s += {name}({self.pick(*scope['index'])})")
@@ -136,6 +131,14 @@ class Programs(RandomText):
             else:
                 self.lines.append(f"{pad}s += {self.number(scope, 'int', 1)}")
         return scope
+
+    def function_inside(self, xs, pad):
+        name = self.name("inside")
+        self.lines.append(f"{pad}def {name}(i):")
+        body = self.pick(f"{xs}[i % len({xs})] = {xs}[0]", f"{xs}[i % len({xs})] = {xs}[-1]\n{pad}    ys = {xs}\n{pad}    ys[0] = ys[i % len(ys)]",
+                         f"nonlocal {xs}\n{pad}    {xs} = list({xs})\n{pad}    {xs}[0] = {xs}[i % len({xs})]", "pass")
+        self.lines.append(f"{pad}    {body}\n{pad}    return len({xs}) + i")
+        return name
 
     def functions(self):
         readers, changers = [], []

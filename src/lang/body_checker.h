@@ -123,8 +123,6 @@ class BodyChecker {
 
   // Ranges in their brackets (slices.cpp), and tensors of sizes that the run knows (filled.cpp).
   std::optional<int64_t> known_integer(ExprId id) const;
-  bool has_range(const Expr& index) const;
-  /// Whether it names a learned parameter.
   bool is_learned(const Expr& expr) const;
   bool may_be_place(ExprId position);
   Var slices(const Expr& expr);
@@ -481,14 +479,13 @@ class BodyChecker {
   Generated& generated_;
   Diagnostics& diagnostics_;
   Scope scope_;
-  std::unordered_map<std::string_view, SymbolPlace>
-      places_;  ///< where the symbols stand that sizes are computed of
+  std::unordered_map<std::string_view, SymbolPlace> places_;  ///< of the symbols of computed sizes
   std::vector<FunctionValue> local_functions_;
   std::unordered_map<std::size_t, Span> gradient_places_;
   std::vector<std::pair<Var, std::size_t>> narrowed_;  ///< values of which arms tell the variants
   ClosedLambdas closed_;
-  std::unordered_map<const FunctionHead*, ClosedLambdas>
-      closed_inside_;  ///< lambdas in the bodies of functions that give known results
+  /// Lambdas in the bodies of functions that give known results.
+  std::unordered_map<const FunctionHead*, ClosedLambdas> closed_inside_;
   std::unordered_map<std::string, Wish> told_;  ///< first values of folds, by where and for which types
   std::vector<const FunctionHead*> inside_;     ///< functions of which such results are being made
   std::function<const ReadBody&(const FunctionHead&)> read_body_;

@@ -19,6 +19,10 @@ std::string attribute_text(const AttributeDef& attribute) {
   return fmt::format("{}=...", attribute.name);
 }
 
+bool has_range(const Syntax& syntax, std::span<const ExprId> positions) {
+  return std::ranges::any_of(positions, [&](ExprId id) { return syntax[id].kind == Expr::Kind::Range; });
+}
+
 }  // namespace
 
 std::string to_string(const Signature& signature) {
@@ -120,11 +124,6 @@ Vars BodyChecker::split(const Expr& expr) {
 
 // Indices.
 
-bool BodyChecker::has_range(const Expr& index) const {
-  return std::ranges::any_of(list(index.list),
-                             [&](ExprId id) { return (*syntax_)[id].kind == Expr::Kind::Range; });
-}
-
 bool BodyChecker::is_learned(const Expr& expr) const {
   const bool is_free = expr.kind == Expr::Kind::Name && scope_.find(expr.name) == nullptr;
   return expr.kind == Expr::Kind::Parameter || (is_free && declarations_.parameter(expr.name) != nullptr);
@@ -133,11 +132,11 @@ bool BodyChecker::is_learned(const Expr& expr) const {
 /// `x[i, j]`, which is x[i][j]: one operation where all positions are numbers. Rows of learned parameters are
 /// read as such, for they may stand elsewhere, and have sparse gradients.
 Var BodyChecker::index(const Expr& expr) {
-  if (has_range(expr)) return slices(expr);
+  if (has_range(*syntax_, list(expr.list))) return slices(expr);
   std::vector<const Expr*> reads{&expr};  // the last one first
   while (true) {
     const Expr& inner = (*syntax_)[reads.back()->a];
-    if (inner.kind != Expr::Kind::Index || has_range(inner)) break;
+    if (inner.kind != Expr::Kind::Index || has_range(*syntax_, list(inner.list))) break;
     reads.push_back(&inner);
   }
   const Expr& first = *reads.back();
