@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import time
 
-from contenders import ROOT, TIMEOUT_S, measure, wall_seconds
+from contenders import ROOT, TIMEOUT_S, measure, wait_for, wall_seconds
 from gains import HEADERS, cells, gain
 from printing import missed, show_ratio, show_time
 from two_hosts import HOSTS, run_on, two_hosts
@@ -72,8 +72,7 @@ class Learning:
     def side_by_side(self, commands, seconds_of):
         running = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for words in commands]
         begin = time.monotonic()
-        if any(process.wait(timeout=TIMEOUT_S) != 0 for process in running):
-            raise SystemExit(f"{' '.join(commands[0])} failed")
+        wait_for(running)
         return Timed(seconds_of(time.monotonic() - begin))
 
     def predict_row(self, rounds):
