@@ -81,6 +81,16 @@ def in_an_object_and_a_tuple(n):
     return held["a"], held["b"][0], xs
 
 
+def another_name_for_what_is_gone_over(n):
+    xs, seen = [i for i in range(n)], []
+    for x in xs:
+        seen.append(x)
+        ys = xs
+        xs = [0]
+        ys[len(ys) - 1] = 9
+    return seen, xs
+
+
 def a_row_on_a_side(n):
     rows = [[0] * n for _ in range(n)]
     if n > 2:
@@ -110,7 +120,7 @@ def rows_in_a_comprehension(n):
 
 
 FUNCTIONS = [by_a_function_inside, by_a_conditional_expression, on_a_side, in_a_comprehension, in_a_loop, left_early, in_an_object_and_a_tuple,
-             a_row_on_a_side, a_row_of_a_loop_in_a_loop, rows_in_a_comprehension]
+             another_name_for_what_is_gone_over, a_row_on_a_side, a_row_of_a_loop_in_a_loop, rows_in_a_comprehension]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)

@@ -2,7 +2,7 @@
 
 import ast
 
-from hiaton.function.scopes import body_of, lent_names, nodes_below, read_anywhere, read_names
+from hiaton.function.scopes import body_of, iterated_names, lent_names, nodes_below, read_anywhere, read_names
 
 
 def names_outside(tree, node):
@@ -48,6 +48,7 @@ class _Liveness:
     def __init__(self, tree, is_noting=True):
         self.is_noting = is_noting
         self.anywhere = read_anywhere(tree)
+        self.gone_over = frozenset()  # names of lists that loops around go over: Python looks at them before each turn
 
     def statements(self, statements, live, leaving):
         for statement in reversed(statements):
@@ -63,7 +64,7 @@ class _Liveness:
         given = set().union(*map(_names_given, node.targets))
         others = [target for target in node.targets if not _names_given(target)]
         if self.is_noting:
-            node.hiaton_read_behind = live - given | self.anywhere
+            node.hiaton_read_behind = live - given | self.anywhere | self.gone_over
         return live - given | read_names([node.value, *others])
 
     def before_Return(self, node, live, leaving):
@@ -81,7 +82,10 @@ class _Liveness:
         return read_names([node.test]) | self.statements(node.body, live, leaving) | self.statements(node.orelse, live, leaving)
 
     def before_For(self, node, live, leaving):
-        return read_names([node.iter]) | self.turn(node, live, leaving)
+        around, self.gone_over = self.gone_over, self.gone_over | iterated_names(node.iter)
+        live = self.turn(node, live, leaving)
+        self.gone_over = around
+        return read_names([node.iter]) | live
 
     def before_While(self, node, live, leaving):
         return self.turn(node, live, leaving)

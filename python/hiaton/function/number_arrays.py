@@ -247,6 +247,9 @@ class NumberArrays:
         """An array of so many zeros."""
         dtype = _DTYPES[to.element]
 
+        def zeros(frame, size):
+            return frame.op("broadcast_to", frame.constant(False if dtype == "bool" else 0, dtype), attributes=(size,))
+
         def build(frame, values):
             count, = values
             two = frame.constant(2, "i64")
@@ -258,12 +261,11 @@ class NumberArrays:
                 is_odd = frame.op("eq", frame.op("rem", count.ids[0], two), frame.constant(1, "i64"))
 
                 def with_one():
-                    one = frame.op("broadcast_to", frame.constant(False if dtype == "bool" else 0, dtype), attributes=(1,))
-                    return Value(to, (frame.op("concat", both, one, attributes=(0,)),))
+                    return Value(to, (frame.op("concat", both, zeros(frame, 1), attributes=(0,)),))
                 return frame.either(is_odd, with_one, lambda: Value(to, (both,)), to)
 
             def none():
-                return Value(to, (frame.op("broadcast_to", frame.constant(False if dtype == "bool" else 0, dtype), attributes=(0,)),))
+                return Value(to, (zeros(frame, 0),))
             return frame.either(frame.op("eq", count.ids[0], frame.constant(0, "i64")), none, more, to)
         return self._made_of_list(("zeros", to), [INT], build, to, [length])
 
