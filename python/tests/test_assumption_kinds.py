@@ -165,7 +165,7 @@ def asserting(item, number):
 
 
 def left_to_python(item, number):
-    return len({item.value, number}) if item.value < 0 else item.value
+    return len(frozenset((item.value, number))) if item.value < 0 else item.value
 
 
 def vector(*values):

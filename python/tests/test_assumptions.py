@@ -28,7 +28,7 @@ def in_a_loop(n, at):
     for i in range(n):
         print("turn", i)
         if i == at:
-            total += len({i, total})
+            total += len(frozenset((i, total)))
         total += i
     return total
 
@@ -44,7 +44,7 @@ def in_what_it_calls(n, at):
 
 
 def foreign(n):
-    yielded = {i: n for i in range(n)}
+    yielded = {i / 2: n for i in range(n)}
     return len(yielded)
 
 

@@ -55,7 +55,7 @@ def no_source(n):
 
 
 def foreign(values):
-    return len(set(values))
+    return len(frozenset(values))
 
 
 def queued(values):
@@ -80,7 +80,7 @@ def letters(values):
 
 
 def keyed(values):
-    return {value: 1 for value in values}
+    return {value / 2: 1 for value in values}
 
 
 def sliced(values):
@@ -107,13 +107,13 @@ def part_of_the_run(values):
 
 @pytest.mark.parametrize("function,line,message", [
     (no_source, 1, "'eval' is foreign to the graph; call it outside of the function, or let Python run this function"),
-    (foreign, 1, "an object of 'set' cannot be made in a graph; use a list and 'in', or a list of truth values by the number of each thing"),
+    (foreign, 1, "an object of 'frozenset' cannot be made in a graph; use a set"),
     (queued, 1, "an object of 'deque' cannot be made in a graph; use a list, with append, pop() and pop(0)"),
-    (counted, 1, "an object of 'Counter' cannot be made in a graph; keep a list of counts, by the number of each thing"),
-    (cached, 1, "'kept' keeps its results for later calls, which a graph does not; call the function without that, or compute the results in "
-                "a loop that appends them to a list"),
+    (counted, 1, "an object of 'Counter' cannot be made in a graph; use a dict, and d[key] = d.get(key, 0) + 1"),
+    (cached, 1, "'kept' keeps its results for later calls, which a graph does not; define it inside of the function that calls it, "
+                "with functools.cache, or call it without that"),
     (letters, 1, "the length of str cannot be converted; count in the function, or hand over a list, as of numbers of its letters"),
-    (keyed, 1, "a dict of so many keys as the run tells cannot be converted; use a list"),
+    (keyed, 1, "expected ints, bools, strs or tuples of them as keys which the run tells, found float; give things numbers, and use these"),
     (sliced, 1, "a part of a list with ends and a step below 0 cannot be converted; take the part, and then [::-1] of it"),
     (compared, 1, "an order of list[int] and 3 cannot be converted; compare numbers, or tuples of them"),
     (set_on_a_tensor, 2, "a tensor never changes; make another one, as by hia.where(mask, value, x)"),

@@ -244,7 +244,7 @@ def test_what_python_must_run_is_not_needed_on_the_side_that_never_ran():
         total = 0
         for value in values:
             if value < 0:
-                total += len(set(values))
+                total += len(frozenset(values))
             total += value
         return total
 

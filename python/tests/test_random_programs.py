@@ -16,6 +16,7 @@ import signal
 import warnings
 
 import random_array_programs
+import random_mapping_programs
 import random_programs
 
 import hiaton as hia
@@ -61,7 +62,8 @@ def outcome(function, args):
     """What becomes of a call, and what it prints."""
     with contextlib.redirect_stdout(io.StringIO()) as output:
         found = result(function, args)
-    return *found, shape((found, args)), output.getvalue()
+    told = found if found[0] == "raises" else found[:1]  # the shape tells what it gives
+    return *told, shape((found, args)), output.getvalue()
 
 
 def shape(value, seen=None):
@@ -69,13 +71,17 @@ def shape(value, seen=None):
     seen = {} if seen is None else seen
     if isinstance(value, int) and value.bit_length() > LONGEST:
         return hex(value)
-    if not isinstance(value, (list, tuple)) and (isinstance(value, type) or not hasattr(value, "__dict__")):
+    if not isinstance(value, (list, tuple, dict, set)) and (isinstance(value, type) or not hasattr(value, "__dict__")):
         return value
     if id(value) in seen:
         return seen[id(value)]
     seen[id(value)] = f"object {len(seen)}"
     if isinstance(value, (list, tuple)):
         return seen[id(value)], type(value).__name__, [shape(part, seen) for part in value]
+    if isinstance(value, dict):
+        return seen[id(value)], "dict", [(repr(key), shape(item, seen)) for key, item in value.items()]
+    if isinstance(value, set):  # in an order of its own
+        return seen[id(value)], "set", sorted(map(repr, value))
     return seen[id(value)], type(value).__name__, {name: shape(part, seen) for name, part in vars(value).items()}
 
 
@@ -180,6 +186,13 @@ def test_programs_that_look_up_lists_give_what_python_gives():
     seen = run_in_parts(random_array_programs, count)
     assert seen["converted"] > 0.5 * count, seen
     assert seen["calls of graphs"] > 0.3 * seen["gives"], seen
+
+
+def test_programs_with_dicts_and_sets_give_what_python_gives():
+    count = COUNT // 8
+    seen = run_in_parts(random_mapping_programs, count)
+    assert seen["converted"] > 0.3 * count, seen
+    assert seen["calls of graphs"] > 0.2 * seen["gives"], seen
 
 
 def test_random_programs_give_what_python_gives():

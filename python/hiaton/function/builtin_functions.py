@@ -31,4 +31,4 @@ def lazy():
 def iterating():
     """Built-in functions that go over their argument: they see its syntax tree, since it may be a generator."""
     return _Functions([builtins.sum, builtins.any, builtins.all, builtins.list, builtins.tuple, builtins.reversed,
-                       builtins.min, builtins.max, builtins.sorted])
+                       builtins.min, builtins.max, builtins.sorted, builtins.dict, builtins.set])

@@ -16,12 +16,13 @@ from hiaton.function.errors import ConversionError
 from hiaton.function.iterators import gives_iterator
 from hiaton.function.known_items import is_parameters_of_module
 from hiaton.function.managers import is_manager, is_manager_function
+from hiaton.function.mappings import store_operations
 from hiaton.function.operators import function_table
 from hiaton.function.scopes import calls_change
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope
-from hiaton.function.types import (INT, NEVER, Const, Dct, Func, Lst, Objs, Tens,
+from hiaton.function.types import (INT, NEVER, Const, Dct, Func, Lst, Mapping, Objs, Tens,
                                    Tup, Union, Value, is_function, is_number, is_partial, is_text, partial_with)
 from hiaton.tape import GradientTape, stop_gradient
 
@@ -126,6 +127,11 @@ class Calls:
         if isinstance(value.type, (Objs, Tens)) or isinstance(value.type, Tup) and value.type.cls is not tuple:
             args, named = self._arguments(node, function=self._method_of(value, node.func.attr))
             return self._called(node, lambda: self.call_method(value, node.func.attr, args, named))
+        if isinstance(value.type, Mapping):
+            args, named = self._arguments(node)
+            if named:
+                self.refuse(f"arguments by name of '{node.func.attr}' cannot be converted; write them without names")
+            return self.mapping_method(value, node.func.attr, args, node)
         if isinstance(value.type, Lst) and node.func.attr == "pop" and isinstance(node.func.value, ast.Name) and not node.keywords:
             return self.popped_inside(node)
         if isinstance(value.type, Lst):
@@ -178,6 +184,8 @@ class Calls:
             return self.head(args[0]) if target is prelude.head else self.tail(args[0])
         if target is prelude.before:
             return self.cons(*args)
+        if id(target) in store_operations():
+            return getattr(self, store_operations()[id(target)])(*args)
         if target is stop_gradient:
             (value,) = self.bound(target, args, named)
             return Value(value.type, tuple(map(self.without_gradient, value.ids)))
@@ -234,8 +242,8 @@ class Calls:
 
     def _refuse_foreign(self, target):
         if isinstance(target, type(functools.cache(len))):
-            self.refuse(f"'{_name_of(target)}' keeps its results for later calls, which a graph does not; call the function without that, or "
-                        "compute the results in a loop that appends them to a list")
+            self.refuse(f"'{_name_of(target)}' keeps its results for later calls, which a graph does not; define it inside of the function that "
+                        "calls it, with functools.cache, or call it without that")
         self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this function")
 
     def _call_partial(self, value, args, named):
@@ -305,7 +313,7 @@ class Calls:
         """As other functions take them."""
         if id(code) not in self.converter.fixed:
             values = [self.held(v) if is_number(v.type) or isinstance(v.type, (Tup, Dct)) else v for v in values]
-        return [v if is_lent and isinstance(v.type, Lst) else self.handed_on(self.shared(v)) for v, is_lent in zip(values, are_lent)]
+        return [v if is_lent and isinstance(v.type, (Lst, Mapping)) else self.handed_on(self.shared(v)) for v, is_lent in zip(values, are_lent)]
 
     def _strict(self, value, side):
         if side is None:
@@ -408,7 +416,10 @@ class Calls:
     # Built-in functions.
 
     def builtin_len(self, value):
-        value = self.iterated(self.chosen(value))
+        value = self.chosen(value)
+        if isinstance(value.type, Mapping):
+            return self.length_of_mapping(value)
+        value = self.iterated(value)
         if isinstance(value.type, (Tup, Dct)):
             return Value(Const(len(value.type.items)))
         if isinstance(value.type, Lst):

@@ -1,11 +1,12 @@
 """Functions defined inside of others, and lambdas: values that hold what they read of the function around."""
 
 import ast
+import functools
 
 from hiaton.function.scopes import calls_change, functions_in, lent_names, names_changed_outside, names_set_inside, needed_names, nonlocal_names, own_names, parameters_of, read_anywhere, refused_in
 from hiaton.function.source import tree_of
 from hiaton.function.statements import End
-from hiaton.function.types import Func, Lst, Value, functions_kept_in
+from hiaton.function.types import Const, Func, Lst, Mapping, Value, functions_kept_in
 
 
 class LocalScope:
@@ -34,9 +35,15 @@ class Closures:
         return self.closure(self.where, node, True)
 
     def do_FunctionDef(self, node):
-        if node.decorator_list:
+        if node.decorator_list and not self._keeps_results(node):
             self.refuse(f"'{node.name}' has a decorator; take the function out of the one around it", node)
         self.bind(node.name, self.closure(self.where, node, True))
+
+    def _keeps_results(self, node):
+        """Whether its decorator is functools.cache or functools.lru_cache, of which rewrite.py has made a dict of the results."""
+        decorator = node.decorator_list[0]
+        maker = decorator.func if isinstance(decorator, ast.Call) else decorator
+        return hasattr(node, "hiaton_keeps_results") and self.eval(maker).type in (Const(functools.cache), Const(functools.lru_cache))
 
     def closure(self, scope, node, own):
         """The function as a value. `own`: what it reads may still change."""
@@ -79,7 +86,7 @@ class Closures:
     def recapture(self, name, value):
         """The name has another value: so it has for functions that read it. Gives the value."""
         self._refuse_kept_readers(name)
-        is_handed = isinstance(value.type, Lst) or name in names_set_inside(tree_of(self.where.function))
+        is_handed = isinstance(value.type, (Lst, Mapping)) or name in names_set_inside(tree_of(self.where.function))
         for other, held in list(self.env.items()):
             if not (isinstance(held.type, Func) and held.type.own and held.type.scope.key == self.where.key):
                 continue
@@ -89,6 +96,8 @@ class Closures:
                     self.refuse(f"'{name}' stands for several functions, and is read by one of them; give each a name")
                 if isinstance(value.type, Lst):
                     value = Value(Lst(value.type.element), self.forward(value).ids)
+                elif isinstance(value.type, Mapping):
+                    value = self.shared(value)
                 captured = dict(self.captured_by(held))
                 captured[name] = self.held(value)
                 self.env[other] = self._closure_with(held.type, captured.items())

@@ -10,12 +10,10 @@ from hiaton.function.statements import Scope
 from hiaton.function.types import Const, Dct, Objs, Tup, Value
 
 _MISSING = object()
-_COUNTS = "keep a list of counts, by the number of each thing"
+_COUNTS = "use a dict, and d[key] = d.get(key, 0) + 1"
 ADVICE_BY_CLASS = {  # what to write in place of objects of these
     collections.deque: "use a list, with append, pop() and pop(0)", collections.Counter: _COUNTS, collections.defaultdict: _COUNTS,
-    set: "use a list and 'in', or a list of truth values by the number of each thing", dict: "write its keys out, as {'a': x}",
-    itertools.groupby: "sort the items, and go over them in a loop"}
-ADVICE_BY_CLASS[frozenset] = ADVICE_BY_CLASS[set]
+    collections.OrderedDict: "use a dict, whose keys have the same order", frozenset: "use a set", itertools.groupby: "sort the items, and go over them in a loop"}
 
 
 class Construction:

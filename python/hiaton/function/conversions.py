@@ -18,7 +18,7 @@ from hiaton.function.observe import Observer
 from hiaton.function.places import MISSING, Place, States
 from hiaton.function.plans import graph_function
 from hiaton.function.profile import is_small
-from hiaton.function.types import NEVER, Const, Lst, Objs, Scalar, Symbol, Tens, Union, general, join
+from hiaton.function.types import NEVER, Const, Lst, Mapping, Objs, Scalar, Symbol, Tens, Union, general, join
 
 MOST_GRAPHS = 8
 MOST_CONVERSIONS = 16
@@ -141,7 +141,7 @@ class Graph:
 
 def _is_flat(type_):
     """Whether values of the type hold tensors in no objects and lists."""
-    if isinstance(type_, (Objs, Lst)):
+    if isinstance(type_, (Objs, Lst, Mapping)):
         return False
     return all(map(_is_flat, getattr(type_, "items", getattr(type_, "sides", ()))))
 

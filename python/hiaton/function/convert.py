@@ -21,6 +21,7 @@ from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.graph_types import GraphTypes, graph_type
 from hiaton.function.instances import GROWS, Instances, parameters_of
+from hiaton.function.mappings import mappings_in
 from hiaton.function.names import capital_name, plain_name
 from hiaton.function.reasons import Reasons
 from hiaton.function.scopes import lent_names, number_of_notes
@@ -81,6 +82,7 @@ class Converter(Instances, GraphTypes, Reasons):
         self.places = {}            # what is set, by key
         self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
         self.followed = followed or {}  # by cell: its place and its type, of numbers that are arguments
+        self.gives_mappings = False  # whether its result has dicts whose keys the run tells, or sets
         self.sinks = set()          # the numbers of arguments that are lists which are appended to
         self.appended = {}          # by identity: lists that were there before and are appended to
         self.failing = testing.failing  # the number of an assumption that fails, for tests
@@ -170,6 +172,9 @@ class Converter(Instances, GraphTypes, Reasons):
             if not self.changed:
                 if main.result is NEVER:
                     self._refuse_never(main)
+                if mappings_in(main.result) and not self.gives_mappings:
+                    self.gives_mappings = True
+                    continue
                 self.entry = main.name
                 self.main_types = (*main.types, *self.followed_types())
                 self.result = main.result
@@ -223,7 +228,7 @@ class Converter(Instances, GraphTypes, Reasons):
     def _main(self):
         """The instance that runs: what is set by it comes behind the arguments."""
         lent = lent_names(tree_of(self.function))
-        if not self.places and not self.roots and not self.sinks and not lent:
+        if not self.places and not self.roots and not self.sinks and not lent and not self.gives_mappings:
             return self.instance_of(self.function, self._argument_types(), is_entry=True)
         types = [Root(one.classes, False, number) if number in self.roots else one
                  for number, one in enumerate(self._argument_types())]
@@ -234,9 +239,10 @@ class Converter(Instances, GraphTypes, Reasons):
                 types.append(self.assumed.get(("state", key), self.observed[key]))
         self.guard_code(self.function)
         function = self.function
-        return self.instance(("main", id(function.__code__), id(function)), function.__name__, types,
-                             lambda frame, values: frame.without_lists(build_function(frame, function, values, True)), True,
-                             parameters_of(function))
+
+        def build(frame, values):
+            return frame.given_mappings(frame.without_lists(build_function(frame, function, values, True)))
+        return self.instance(("main", id(function.__code__), id(function)), function.__name__, types, build, True, parameters_of(function))
 
     def _argument_types(self):
         """Lists of numbers that are only looked up become arrays at once."""

@@ -4,7 +4,8 @@ import ast
 import enum
 
 from hiaton.function.known_items import MOST_KEYS
-from hiaton.function.types import (NONE, NUMBERS, Const, Dct, DictView, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.mappings import empty_mapping
+from hiaton.function.types import (NONE, NUMBERS, Const, Dct, DictView, Func, Lst, Mapping, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value, is_partial, sides_of)
 
 
@@ -46,32 +47,37 @@ def may_hold(type_, held):
 
 class Dicts:
     def eval_Dict(self, node):
-        found = {}
+        if not node.keys:
+            return self.default(empty_mapping(dict))
+        pairs = []
         for key, item in zip(node.keys, node.values):
-            value = self.eval(item)
-            if key is None:
-                if isinstance(value.type, Const) and type(value.type.value) is dict:
-                    value = self.known_dict(value.type.value)
-                if not isinstance(value.type, Dct):
-                    self.refuse(f"'**' takes apart dicts whose keys are known before the run, found {value.type}; "
-                                "write the keys out", node)
-                found.update(zip(value.type.keys, self.items(value)))
-                continue
-            found[self._known_key(self.eval(key).type, node)] = value
-        return self.dict_of(found)
+            value = self.eval(item) if key is not None else self._taken_apart_dict(self.eval(item), node)
+            pairs.append((None if key is None else self.eval(key), value))
+        if all(isinstance(value.type, Dct) if key is None else _is_known_key(key.type) for key, value in pairs):
+            found = {}
+            for key, value in pairs:
+                found.update(zip(value.type.keys, self.items(value)) if key is None else [(key.type.value, value)])
+            return self.dict_of(found)
+        made = self.default(empty_mapping(dict))
+        for key, value in pairs:
+            made = self.with_key(made, key, value) if key is not None else self.updated(made, value)
+        return made
 
-    def _known_key(self, key, node):
-        if not isinstance(key, Const) or not is_key(key.value):
-            self.refuse(f"expected a key that is known before the run, found {key}; "
-                        "use a list, or an attribute for each key", node)
-        return key.value
+    def _taken_apart_dict(self, value, node):
+        """What stands behind '**'."""
+        if isinstance(value.type, Const) and type(value.type.value) is dict:
+            value = self.known_dict(value.type.value)
+        if not isinstance(value.type, (Dct, Mapping)) or getattr(value.type, "cls", dict) is not dict:
+            self.refuse(f"'**' takes apart dicts, found {value.type}; write the keys out", node)
+        return value
 
     def eval_DictComp(self, node):
-        found = {}
+        found, unknown_keys = {}, []
 
         def add():
-            key = self._known_key(self.eval(node.key).type, node)
-            found[key] = self.eval(node.value)
+            key = self.eval(node.key).type
+            unknown_keys.extend([] if _is_known_key(key) else [key])
+            found[None if unknown_keys else key.value] = self.eval(node.value)
         before, self.env = self.env, dict(self.env)
         try:
             with self.on_a_side():
@@ -79,11 +85,17 @@ class Dicts:
         finally:
             self.keep_changes(before, {part.id for each in node.generators for part in ast.walk(each.target) if isinstance(part, ast.Name)})
             self.env = before
-        if unknown is not None:
-            if all(unknown is not part.iter for part in node.generators):
-                self.refuse("a dict whose keys the run tells cannot be converted; use a list", node)
-            self.refuse("a dict of so many keys as the run tells cannot be converted; use a list", node)
-        return self.dict_of(found)
+        if unknown is not None or unknown_keys:
+            return self.dict_of_pairs(self.whole_list(self.comprehension(self._pairs_of(node)), node))
+        return self.dict_of(found) if found else self.default(empty_mapping(dict))
+
+    @staticmethod
+    def _pairs_of(node):
+        """The list of the keys and items that a dict is made of, one after the other."""
+        if not hasattr(node, "hiaton_pairs"):
+            made = ast.ListComp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
+            node.hiaton_pairs = ast.fix_missing_locations(ast.copy_location(made, node))
+        return node.hiaton_pairs
 
     def dict_of(self, found):
         if len(found) > MOST_KEYS:
@@ -194,6 +206,9 @@ class Dicts:
         if held is not None and isinstance(held.type, Lst):
             self.set_element(target, held, value)
             return
+        if held is not None and isinstance(held.type, Mapping):
+            self.set_in_mapping(target, value)
+            return
         if isinstance(getattr(held, "type", None), Tens):
             self.refuse("a tensor never changes; make another one, as by hia.where(mask, value, x)", target)
         if isinstance(target.value, ast.Subscript):
@@ -203,15 +218,14 @@ class Dicts:
                         "by [[...] for ...], or set the whole inner list, rows[i] = [...]", target)
         if held is None or not isinstance(held.type, Dct):
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
-        key = self.eval(target.slice).type
-        if not isinstance(key, Const) or not is_key(key.value):
-            self.refuse(f"expected a key that is known before the run, found {key}; where results are kept for later calls, as in "
-                        f"'{target.value.id}', give things numbers, and keep the results in a list in the order in which they are computed; "
-                        "for few keys, use an attribute for each", target)
         if not held.type.fresh:
             self.refuse(f"'{target.value.id}' is a dict that others may refer to; make a new one and give it back", target)
+        key = self.eval(target.slice)
+        if not _is_known_key(key.type):
+            self.bind(target.value.id, self.with_key(self.as_mapping(held), key, value))
+            return
         found = dict(zip(held.type.keys, self.items(held)))
-        found[key.value] = value
+        found[key.type.value] = value
         self.bind(target.value.id, self.dict_of(found))
 
     def shared(self, value):
@@ -224,10 +238,14 @@ class Dicts:
             return self.tuple_of([self.shared(item) for item in self.items(value)], type_.cls)
         if isinstance(type_, Dct) and type_.fresh:
             return Value(Dct(type_.keys, type_.items, False, type_.made), value.ids)
+        if isinstance(type_, Mapping):
+            return Value(Mapping(type_.key, type_.value, type_.cls), value.ids)
         return Value(Lst(type_.element), value.ids) if isinstance(type_, Lst) else value
 
     def iterated(self, value):
         """What a loop goes over: of a dict, its keys."""
+        if isinstance(value.type, Mapping):
+            return self.keys_of_mapping(value)
         if isinstance(value.type, Dct):
             return self.tuple_of([Value(Const(key)) for key in value.type.keys])
         if isinstance(value.type, Const) and type(value.type.value) is dict:

@@ -14,11 +14,11 @@ from hiaton.function.rewrite import BUILTIN, PatternItem
 from hiaton.function.scopes import changed
 from hiaton.function.state import Root
 from hiaton.function.tables import is_table
-from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
+from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, Mapping, NeverType, Objs, Opaque, Scalar, SearchTree, Symbol, Tens,
                                    Tup, Union, Value, as_number, is_number)
 
 CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call", "Tuple", "List", "JoinedStr",
-             "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp")
+             "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp", "Set", "SetComp")
 
 
 class Expressions:
@@ -72,7 +72,7 @@ class Expressions:
 
     def peek(self, node):
         """The value of an expression that is only looked at: a list stays one that nobody else refers to."""
-        if isinstance(node, ast.Name) and isinstance(getattr(self.env.get(node.id), "type", None), (Lst, Dct)):
+        if isinstance(node, ast.Name) and isinstance(getattr(self.env.get(node.id), "type", None), (Lst, Dct, Mapping)):
             return self.forward(self.cells_of(node.id) if is_table(self.env[node.id].type) else self.env[node.id])
         return self.eval(node)
 
@@ -338,6 +338,10 @@ class Expressions:
             return self.op("ne", self.graph.variant(value.ids[0]), self.constant(0, "i64"))
         if isinstance(type_, (Tup, Dct)):
             return bool(type_.items)
+        if isinstance(type_, Mapping):
+            return self.is_filled_mapping(value)
+        if isinstance(type_, SearchTree):
+            return type_.key is not NEVER and self.is_tree(value)
         if isinstance(type_, Func):
             return True
         if isinstance(type_, Tens):
@@ -454,7 +458,7 @@ class Expressions:
         if isinstance(type_, Const):
             return isinstance(type_.value, classes)
         kinds = {Scalar: getattr(type_, "kind", None), Symbol: str, Lst: list, Dct: dict, Func: python_types.FunctionType,
-                 Tup: getattr(type_, "cls", None)}
+                 Tup: getattr(type_, "cls", None), Mapping: getattr(type_, "cls", None)}
         if isinstance(type_, Tens):
             return issubclass(_core.Tensor, classes)
         return issubclass(kinds[type(type_)], classes)

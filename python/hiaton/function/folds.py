@@ -61,7 +61,7 @@ class Folds:
         return self._extreme_of("larger", "largest", node)
 
     def call_sorted(self, node):
-        items = self.list_in(node)
+        items = self.list_in(node, not any(keyword.arg == "key" for keyword in node.keywords))
         named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
         key = named.pop("key", Value(NONE))
         if named.keys() - {"reverse"}:
@@ -76,13 +76,13 @@ class Folds:
         key = Value(Const(prelude.itself)) if key.type == NONE else key
         return self.as_new(self.call_prelude("in_order", [items, key, is_reverse]))
 
-    def list_in(self, node):
+    def list_in(self, node, in_any_order=False):
         """The only argument without a name, as a list."""
         if len(node.args) != 1:
             self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted; "
                         "give it one list, and the arguments that the page of hia.function names", node)
         mark_run(node.args[0])
-        items = self.as_list(node.args[0])
+        items = (self.as_list_in_any_order if in_any_order else self.as_list)(node.args[0])
         return self.list_of(self.items(items), None) if isinstance(items.type, Tup) else items
 
     def _extreme_of(self, two, many, node):
@@ -90,7 +90,7 @@ class Folds:
             return self._extreme_by(many, node)
         if len(node.args) == 1:
             mark_run(node.args[0])
-            return self._extreme(two, many, [self.as_list(node.args[0])])
+            return self._extreme(two, many, [self.as_list_in_any_order(node.args[0])])
         return self._extreme(two, many, [self.eval(arg) for arg in node.args])
 
     def _extreme_by(self, many, node):

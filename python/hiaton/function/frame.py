@@ -18,12 +18,15 @@ from hiaton.function.errors import Unreached
 from hiaton.function.expressions import Expressions
 from hiaton.function.folds import Folds
 from hiaton.function.iterators import Iterators
+from hiaton.function.key_tables import KeyTables
 from hiaton.function.known_items import KnownItems
 from hiaton.function.lent_lists import LentLists
 from hiaton.function.lists import Lists
 from hiaton.function.lookups import Lookups
 from hiaton.function.loops import Loops
 from hiaton.function.managers import Managers
+from hiaton.function.mapping_changes import MappingChanges
+from hiaton.function.mappings import Mappings
 from hiaton.function.mathematics import Mathematics
 from hiaton.function.number_arrays import NumberArrays
 from hiaton.function.objects import Objects
@@ -31,6 +34,7 @@ from hiaton.function.operators import Operators
 from hiaton.function.patterns import Patterns
 from hiaton.function.ranges import Ranges
 from hiaton.function.reasons import Ending, is_of_package
+from hiaton.function.search_trees import SearchTrees
 from hiaton.function.speculation import Speculation
 from hiaton.function.state import State
 from hiaton.function.statements import Statements
@@ -38,7 +42,7 @@ from hiaton.function.sums import Sums
 from hiaton.function.tables import Tables
 from hiaton.function.tensors import Tensors
 from hiaton.function.texts import Texts
-from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Scalar, Store, Symbol, Tens, Tup, Union,
                                    Value, are_recast, general, join, side_for)
 
 _ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
@@ -50,7 +54,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects,
-            Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, Tables, Managers, Equality, Speculation, State, Sums, Iterators, Ranges,
+            Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, Tables, Mappings, MappingChanges, KeyTables, SearchTrees, Managers, Equality, Speculation, State, Sums, Iterators, Ranges,
             KnownItems, Texts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
@@ -187,6 +191,11 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
             return Value(to, tuple(ids))
         if isinstance(to, Lst):
             return self._list_as(value, to)
+        if isinstance(to, Mapping):
+            return self.mapping_as(value, to)
+        if isinstance(to, Store):
+            same = self.converter.graph_types(value.type) == self.converter.graph_types(to)
+            return Value(to, value.ids) if same else None
         if isinstance(to, Func):
             parts = zip(self.captured_by(value), to.captured)
             return Value(to, tuple(id_ for (_, held), (_, type_) in parts for id_ in self.coerce(held, type_).ids))

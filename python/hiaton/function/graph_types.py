@@ -4,7 +4,8 @@ import functools
 
 from hiaton import _core
 from hiaton.function.number_arrays import dtypes_of_array
-from hiaton.function.types import NEVER, Const, Dct, Func, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union, general, join
+from hiaton.function.types import (NEVER, Const, Dct, Func, KeyTable, Mapping, NeverType, Objs, Opaque, Scalar, SearchTree, Sink, Symbol, Tens, Tup, Union,
+                                   general, join)
 
 
 @functools.cache
@@ -12,6 +13,7 @@ def graph_type(dtype, dims=()):
     return _core.graph_type(_core.DType(dtype), list(dims))
 
 
+_INDEX, _THERE = graph_type("i64", (-1,)), graph_type("bool", (-1,))
 _SCALARS = {bool: graph_type("bool"), int: graph_type("i64"), float: graph_type("f64")}
 
 
@@ -37,6 +39,11 @@ class GraphTypes:
             return [kind for _, held in type_.captured for kind in self.graph_types(held)]
         if isinstance(type_, Union):
             return [_SCALARS[int], *(kind for side in type_.sides for kind in self.graph_types(side))]
+        if isinstance(type_, KeyTable) or isinstance(type_, Mapping) and self.lies_in_table(type_):
+            parts = [kind for part in type_.items for kind in self.graph_types(part)]
+            return [_INDEX, _THERE, _SCALARS[int], _SCALARS[int], *(graph_type(str(kind), (-1,)) for kind in parts)]
+        if isinstance(type_, (Mapping, SearchTree)):
+            return [self._tree_type(type_), *([_SCALARS[int]] if isinstance(type_, Mapping) else [])]
         if type_.array:
             return [graph_type(dtype, (-1,)) for dtype in dtypes_of_array(type_)]
         return [self.list_type(type_.element)]
@@ -55,6 +62,24 @@ class GraphTypes:
             self.boxes[key] = box = self.builder.declare_data(f"Item{number}")
             self.builder.define_data(box, [(f"NoItem{number}", []),
                                            (f"SomeItem{number}", [(f"p{i}", kind) for i, kind in enumerate(kinds)])])
+        return self.boxes[key]
+
+    def lies_in_table(self, type_):
+        """Whether a dict or a set is a hash table: where the items are numbers, and no tensors are computed, for which what is changed in
+        place would wait."""
+        are_numbers = all(not kind.is_data and not kind.dims for kind in self.graph_types(type_.value))
+        return are_numbers and self.lays_out and not self.has_tensors
+
+    def _tree_type(self, type_):
+        """Of a search tree: its sides, how many keys it has, and the number of the uppermost one, the key and its item."""
+        parts = [*self.graph_types(type_.key), *self.graph_types(type_.value)]
+        key = ("tree", *map(str, parts))
+        if key not in self.boxes:
+            number = len(self.boxes) + 1
+            self.boxes[key] = tree = self.builder.declare_data(f"Tree{number}")
+            fields = [("left", tree), ("right", tree), ("size", _SCALARS[int]), ("number", _SCALARS[int])]
+            fields += [(f"p{i}", kind) for i, kind in enumerate(parts)]
+            self.builder.define_data(tree, [(f"NoTree{number}", []), (f"SomeTree{number}", fields)])
         return self.boxes[key]
 
     # Fields.

@@ -9,7 +9,7 @@ from hiaton.function.names import plain_name
 from hiaton.function.reasons import Call
 from hiaton.function.source import place
 from hiaton.function.statements import build_function
-from hiaton.function.types import NEVER, Dct, Lst, Tup, join, of_any_size, size_of
+from hiaton.function.types import NEVER, Dct, Lst, Mapping, Store, Tup, join, of_any_size, size_of
 
 MOST_INSTANCES = 400
 MOST_OF_ONE = 40
@@ -138,6 +138,8 @@ def _joined(some, others):
 def _holds(opened, type_):
     """Whether values of the type can be handed to what is made for another one, of open sizes. A list of the graph cannot: its
     elements are of the type that it says."""
+    if isinstance(opened, (Store, Mapping)):
+        return isinstance(type_, type(opened)) and type_.key in (opened.key, NEVER) and type_.value in (opened.value, NEVER)
     if isinstance(opened, Lst):
         return isinstance(type_, Lst) and type_.element in (opened.element, NEVER)
     if isinstance(opened, (Tup, Dct)) and isinstance(type_, type(opened)) and len(opened.items) == len(type_.items):

@@ -133,7 +133,7 @@ class KnownItems:
             target = callee.value if isinstance(callee, Const) else None
             if any(target is one for one in (builtins.range, builtins.enumerate, builtins.zip, builtins.reversed)):
                 return self._known_items_of_call(target, node) if not node.keywords or names_start(node) else None
-        value = self.peek(node)
+        value = self.peek_to_go_over(node)
         kinds = {type(side) for side in sides_of(value.type) if side != NONE}
         if not kinds <= {Tup, Dct, Const}:
             return None

@@ -20,7 +20,7 @@ from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import (assigned, body_of, calls_change, changed, lent_names, list_that_it_gives, names_changed_outside,
                                     names_set_inside, nodes_below, nonlocal_names, note_changes, note_lent)
 from hiaton.function.source import is_generator, tree_of
-from hiaton.function.types import NONE, Lst, Tup, Value
+from hiaton.function.types import NONE, Lst, Mapping, Tup, Value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,9 +37,13 @@ class LentLists:
         """Whether the name stands for a list here."""
         return isinstance(getattr(self.env.get(name), "type", None), Lst)
 
+    def is_changeable(self, name):
+        """Whether the name stands for something that changes in Python: a list, a dict whose keys the run tells, or a set."""
+        return isinstance(getattr(self.env.get(name), "type", None), (Lst, Mapping))
+
     def is_lendable(self, name):
-        """Whether calls may give the name another value: it stands for a list, or functions defined inside set it by `nonlocal`."""
-        return self.is_list(name) or name in self.env and name in names_set_inside(tree_of(self.where.function))
+        """Whether calls may give the name another value: it stands for what changes, or functions defined inside set it by `nonlocal`."""
+        return self.is_changeable(name) or name in self.env and name in names_set_inside(tree_of(self.where.function))
 
     # The caller.
 
@@ -48,7 +52,7 @@ class LentLists:
         if not isinstance(argument, ast.Name) or argument.id not in calls_change(node):
             return None
         name, value = argument.id, self.env.get(argument.id)
-        if not self.is_list(name) or not value.type.fresh:
+        if not self.is_changeable(name) or not value.type.fresh:
             return None
         others = [part for part in [*node.args, *(keyword.value for keyword in node.keywords)] if part is not argument]
         if name in assigned(*others) or any(isinstance(part, ast.Name) and part.id == name for part in others):
@@ -70,7 +74,7 @@ class LentLists:
             if parameter not in lent_names(tree):
                 continue
             name = value.name if isinstance(value, Lent) else None
-            if isinstance(value.type, Lst) and not value.type.fresh:
+            if isinstance(value.type, (Lst, Mapping)) and not value.type.fresh:
                 self._ask_for_list_of_name(value, lent_names(tree)[parameter])
             if name is not None:
                 values[number] = self.env[name]
@@ -175,7 +179,7 @@ class LentLists:
         names = set()
         for argument in [*self.node.args, *(keyword.value for keyword in self.node.keywords)]:
             held = self.env.get(argument.id) if isinstance(argument, ast.Name) else None
-            if held is not None and isinstance(held.type, Lst) and held.ids == value.ids:
+            if held is not None and isinstance(held.type, (Lst, Mapping)) and held.ids == value.ids:
                 names.add(argument.id)
         if names - calls_change(self.node):
             self._note_changes(names)
@@ -201,7 +205,7 @@ class LentLists:
 
     def refuse_another_list(self, name):
         """A name is set: not that of a list that the function was lent."""
-        if name in lent_names(self.where.tree) and self.is_list(name) and name not in nonlocal_names(self.where.tree):
+        if name in lent_names(self.where.tree) and self.is_changeable(name) and name not in nonlocal_names(self.where.tree):
             self.refuse(f"'{name}' is a list of who calls this function, which is changed, and gets another value; call the other list "
                         "something else")
 
@@ -240,7 +244,7 @@ class LentLists:
 
     def keep_changes(self, before, targets):
         """Takes over into names and values from before what an expression has changed; `targets`: names that are its own."""
-        names = {name for name, value in before.items() if isinstance(value.type, Lst) and value.type.fresh and name not in targets}
+        names = {name for name, value in before.items() if isinstance(value.type, (Lst, Mapping)) and value.type.fresh and name not in targets}
         names |= {*self.state_names()} | (names_set_inside(tree_of(self.where.function)) & before.keys() - targets)
         before.update({name: self.env[name] for name in names if name in self.env})
 

@@ -7,7 +7,7 @@ import inspect
 
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.scopes import nodes_below
-from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, are_recast, is_number, join
+from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, Tup, Value, are_recast, is_number, join
 
 # Methods by name: what makes the other list, and how many arguments there are.
 _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
@@ -63,13 +63,13 @@ class Lists:
         lists stay ones that nobody else refers to. None where it is something else."""
         sources = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         names = [source.id for source in sources if isinstance(source, ast.Name)]
-        if len(names) < len(sources) or len(set(names)) < len(names) or len(node.targets) > 1 or not any(map(self.is_list, names)):
+        if len(names) < len(sources) or len(set(names)) < len(names) or len(node.targets) > 1 or not any(map(self.is_changeable, names)):
             return None
         targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else [node.targets[0]]
         read_behind = names_read_behind(self.where.tree, node)
         if read_behind is None or len(targets) != len(sources) or not all(isinstance(target, ast.Name) for target in targets):
             return None
-        values = [self.env[name] if self.is_list(name) and name not in read_behind else self.name_value(name) for name in names]
+        values = [self.env[name] if self.is_changeable(name) and name not in read_behind else self.name_value(name) for name in names]
         return self.tuple_of(values) if isinstance(node.value, ast.Tuple) else values[0]
 
     def assign_parts(self, targets, value):
@@ -147,12 +147,14 @@ class Lists:
 
     def popped(self, node):
         """name.pop() or name.pop(0), of a list that nobody else refers to; None where it is something else."""
-        is_pop = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
+        is_pop = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("pop", "setdefault")
         if not is_pop or not isinstance(node.func.value, ast.Name) or node.keywords:
             return None
         name = node.func.value.id
         value = self.env.get(name)
-        if value is None or not isinstance(value.type, Lst):
+        if value is not None and isinstance(value.type, Mapping):
+            return self.popped_of_mapping(name, node)
+        if value is None or not isinstance(value.type, Lst) or node.func.attr != "pop":
             return None
         value = self.own(name, value, node)
         place = self.eval(node.args[0]).type if node.args else Const(-1)
@@ -185,6 +187,8 @@ class Lists:
         if not isinstance(node.func.value, ast.Name):
             return False
         name, method = node.func.value.id, node.func.attr
+        if self.change_mapping(name, method, node):
+            return True
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst):
             return False
@@ -282,6 +286,9 @@ class Lists:
     def delete_element(self, target):
         """del name[index]."""
         value = self.env.get(getattr(target.value, "id", None))
+        if value is not None and isinstance(value.type, Mapping):
+            self.delete_key(target.value.id, self.eval(target.slice), target)
+            return
         if value is None or not isinstance(value.type, Lst):
             self.refuse("a change of an object cannot be converted; make a new one", target)
         value = self.own(target.value.id, value, target)

@@ -11,7 +11,7 @@ from hiaton.function.scopes import assigned, calls_change, changed, iterated_nam
 from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
 from hiaton.function.tables import own_rows
-from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Objs, Tens, Tup, Value, is_number
+from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Mapping, Objs, Tens, Tup, Value, is_number
 
 
 class Loop:
@@ -270,7 +270,9 @@ class Loops:
         """What is gone over where an expression stands: of an object, what the generator `__iter__` of its class yields."""
         if isinstance(node, ast.GeneratorExp):
             return self.computed_ahead(node, lambda: self.comprehension(node))
-        value = self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens, Objs)))
+        value = self.chosen(self.peek_to_go_over(node), lambda side: isinstance(side, (Lst, Tup, Dct, Mapping, Tens, Objs)))
+        if isinstance(value.type, Mapping):
+            return self.keys_of_mapping(value, node is self.in_any_order)
         if isinstance(value.type, Objs):
             value = self.operand(value)
             self.is_run = getattr(node, "hiaton_is_run", False)

@@ -10,7 +10,7 @@ from hiaton import _core
 from hiaton.function.errors import ConversionError
 from hiaton.function.scopes import assigned, body_of, nodes_below, parameters_of, read_names
 from hiaton.function.source import generator_tree_of, note_tree, place
-from hiaton.function.types import Const, Lst, Objs, Tup, Value, is_float
+from hiaton.function.types import Const, Lst, Objs, Mapping, Tup, Value, is_float
 from hiaton.tape import no_grad
 
 _KEPT = "kept_by_the_manager"
@@ -145,6 +145,8 @@ class Managers:
             return any(self._holds_floats_inside(field, True, seen | type_.classes) for field in fields)
         if isinstance(type_, Lst):
             return self._holds_floats_inside(type_.element, True, seen)
+        if isinstance(type_, Mapping):
+            return self._holds_floats_inside(type_.value, True, seen)
         parts = [*getattr(type_, "items", ()), *getattr(type_, "sides", ())]
         return is_inside and is_float(type_) or any(self._holds_floats_inside(part, is_inside, seen) for part in parts)
 

@@ -145,7 +145,7 @@ class NumberArrays:
             return self.binary("Mult", self.list_of(item, None), times)
         to = Lst(element, True, False, True)
         length = self.op("max", self.as_kind(times, int), self.constant(0, "i64"))
-        zeros = self._zeros(to, Value(INT, (length,)))
+        zeros = self.zeros(to, Value(INT, (length,)))
         return Value(to, (self.op("broadcast_like", self.held(item[0]).ids[0], zeros.ids[0]),))
 
     # Arguments.
@@ -240,10 +240,10 @@ class NumberArrays:
                 following = Value(INT, (frame.op("add", at.ids[0], frame.constant(step, "i64")),))
                 return frame.call_instance(instance, [frame.tail(rest), filled, following])
             return frame.either(frame.is_empty(rest), lambda: made, more, plain)
-        values = [items, self._zeros(plain, length), Value(INT, (first,))]
+        values = [items, self.zeros(plain, length), Value(INT, (first,))]
         return Value(to, self._made_of_list(("laid_out", step), [cells, plain, INT], build, plain, values).ids)
 
-    def _zeros(self, to, length):
+    def zeros(self, to, length):
         """An array of so many zeros."""
         dtype = _DTYPES[to.element]
 

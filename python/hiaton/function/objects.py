@@ -11,7 +11,7 @@ from hiaton.function.construction import ADVICE_BY_CLASS
 from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
 from hiaton.function.tables import own_rows
-from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
+from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Sink, Tens, Tup, Union,
                                    Value, as_number, general, is_data_class, is_number, join, partial_with)
 
 _MISSING = object()
@@ -164,6 +164,8 @@ class Objects:
             self.fail("'NoneType' object is not subscriptable")
         if isinstance(value.type, Dct):
             return self.dict_item(value, self.eval(node.slice))
+        if isinstance(value.type, Mapping):
+            return self.mapping_item(value, self.eval(node.slice))
         if isinstance(value.type, Tens):
             return self.tensor_subscript(value, node.slice)
         if isinstance(value.type, Const) and type(value.type.value) is str:

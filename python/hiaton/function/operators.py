@@ -8,7 +8,7 @@ import types
 from hiaton import _core
 from hiaton.function.equality import is_generated
 from hiaton.function.sums import is_number_or_tensor
-from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Dct, Lst, NeverType, Objs, Opaque, Scalar,
+from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Dct, Lst, Mapping, NeverType, Objs, Opaque, Scalar,
                                    Tens, Tup, Union, Value, as_number, is_number, is_text)
 
 _SPECIAL = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod",
@@ -72,6 +72,8 @@ class Operators:
             return self.tuple_of(self.items(left) + self.items(right))
         if operator == "Add" and isinstance(left.type, Lst) and isinstance(right.type, Lst):
             return self.joined(left, right)
+        if any(isinstance(value.type, Mapping) for value in (left, right)) and all(isinstance(value.type, (Mapping, Dct)) for value in (left, right)):
+            return self.binary_of_mappings(operator, left, right)
         if operator == "Mult" and isinstance(right.type, Lst):
             left, right = right, left
         if operator == "Mult" and isinstance(left.type, Lst) and self.numeric(right.type) and self.kind_of(right.type) is not float:
@@ -230,6 +232,8 @@ class Operators:
             return self.tensor_binary(operator, left, right)
         if self.numeric(left.type) and self.numeric(right.type):
             return self.scalar(bool, self._compare_numbers(_COMPARE[operator], left, right))
+        if all(isinstance(value.type, Mapping) and value.type.cls is set for value in (left, right)):
+            return self.truth_value(self.order_of_sets(operator, left, right))
         fields = self.ordered_fields(f"__{_COMPARE[operator]}__", left, right)
         if fields is not None:
             return self.truth_value(self._order_of_tuples(operator, *fields))
@@ -317,6 +321,8 @@ class Operators:
                 same = self.equal_within(x, y)
                 found = self.all_of(found, same)
             return found
+        if {type(a), type(b)} in ({Mapping}, {Mapping, Dct}):
+            return self.equal_mappings(left, right)
         if isinstance(a, Lst) and isinstance(b, Lst):
             return self.truth(self.call_prelude("lists_equal", [left, right]))
         if isinstance(a, Objs) or isinstance(b, Objs):
@@ -360,6 +366,8 @@ class Operators:
             return found
         if isinstance(container.type, Dct):
             return self.dict_has(container, value)
+        if isinstance(container.type, Mapping):
+            return self.mapping_has(container, value)
         if isinstance(container.type, Const) and type(container.type.value) is dict:
             return self.known_dict_has(container.type.value, value)
         if isinstance(container.type, Lst):

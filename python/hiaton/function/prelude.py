@@ -3,21 +3,22 @@
 import functools
 
 from hiaton import _core
-from hiaton.function import prelude_numbers
+from hiaton.function import prelude_mappings, prelude_numbers, prelude_tables, prelude_trees
 from hiaton.function.prelude_numbers import factorial, float_floor, float_mod, gcd, isqrt, power, rounded
 
 __all__ = ["factorial", "float_floor", "float_mod", "gcd", "isqrt", "power", "rounded"]  # besides those that are defined here
 ops = _core.ops
+_OTHERS = (prelude_numbers, prelude_mappings, prelude_tables, prelude_trees)
 
 
 def is_text_of(file):
     """Whether the file is one of those that are converted in the place of built-in functions."""
-    return file in (__file__, prelude_numbers.__file__)
+    return file == __file__ or file in (others.__file__ for others in _OTHERS)
 
 
 def holds(names):
     """Whether it is the dict of the names of one of them, which nobody changes."""
-    return names is globals() or names is vars(prelude_numbers)
+    return names is globals() or any(names is vars(others) for others in _OTHERS)
 
 
 def joined(a, b):

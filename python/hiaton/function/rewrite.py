@@ -1,5 +1,5 @@
-"""Statements that are others in disguise: `match` is a chain of `if`, `with` calls methods around its body, and `try` is its
-body, since plain Python runs the calls in which something is raised."""
+"""Statements that are others in disguise: `match` is a chain of `if`, `with` calls methods around its body, `try` is its body, since plain
+Python runs the calls in which something is raised, and a function inside that keeps its results has a dict of them beside it."""
 
 import ast
 import copy
@@ -95,6 +95,39 @@ class _Rewriter(ast.NodeTransformer):
         return _around([*node.body, *node.orelse], node.finalbody) or [ast.Pass()]
 
     visit_TryStar = visit_Try
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        return node if node is self.tree or not _may_keep_results(node) else _with_results(node)
+
+
+def _may_keep_results(node):
+    """Whether the only decorator may be functools.cache or functools.lru_cache, and the results can be told apart by the arguments."""
+    if len(node.decorator_list) != 1 or node.args.vararg or node.args.kwarg or not (node.args.posonlyargs or node.args.args or node.args.kwonlyargs):
+        return False
+    maker = node.decorator_list[0].func if isinstance(node.decorator_list[0], ast.Call) else node.decorator_list[0]
+    return getattr(maker, "attr", getattr(maker, "id", None)) in ("cache", "lru_cache")
+
+
+def _with_results(node):
+    """A function that keeps its results: a dict of them, a function that computes one, and one that looks it up before."""
+    results, result, computing = _fresh("results"), _fresh("result"), _fresh(node.name)
+    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+
+    def key():
+        names = [_name(parameter.arg) for parameter in parameters]
+        return names[0] if len(names) == 1 else ast.Tuple(names, ast.Load())
+
+    def kept(context):
+        return ast.Subscript(_name(results), key(), context)
+    plain = ast.arguments([], [ast.arg(parameter.arg) for parameter in parameters], None, [], [], None, [])
+    inner = ast.FunctionDef(computing, plain, node.body, [], None)
+    found = ast.If(ast.Compare(key(), [ast.In()], [_name(results)]), [ast.Return(kept(ast.Load()))], [])
+    call = ast.Call(_name(computing), [_name(parameter.arg) for parameter in parameters], [])
+    keeping = [_assigned(result, call), ast.Assign([kept(ast.Store())], _name(result)), ast.Return(_name(result))]
+    outer = ast.FunctionDef(node.name, node.args, [found, *keeping], node.decorator_list, None)
+    outer.hiaton_keeps_results = True
+    return [_assigned(results, ast.Dict([], [])), inner, outer]
 
 
 def _mark_tried(node):

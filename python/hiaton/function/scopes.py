@@ -29,7 +29,7 @@ def found_below(node, what, find):
     return found
 
 
-_CHANGES = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort")
+_CHANGES = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort", "add", "discard", "update", "setdefault")
 
 
 def _find_changed(root):
@@ -86,7 +86,7 @@ def note_lent(tree, name, grows):
     _notes[0] += 1
 
 
-_KEPT_NOTES = ("hiaton_changes", "hiaton_lent", "hiaton_is_tried", "hiaton_is_run", "hiaton_item", "hiaton_dropped", "hiaton_array_names",
+_KEPT_NOTES = ("hiaton_changes", "hiaton_keeps_results", "hiaton_lent", "hiaton_is_tried", "hiaton_is_run", "hiaton_item", "hiaton_dropped", "hiaton_array_names",
                "hiaton_no_arrays")
 
 
@@ -122,6 +122,11 @@ def _find_set(root):
             yield node.name
         elif isinstance(node, ast.alias):
             yield node.asname or node.name.split(".")[0]
+
+
+def set_names(nodes):
+    """The names that are given values, but for changes of what they stand for."""
+    return {name for node in nodes for name in _find_set(node)}
 
 
 def assigned(*nodes):

@@ -14,7 +14,7 @@ from hiaton.function.errors import Unreached
 from hiaton.function.observe import Observer
 from hiaton.function.places import MISSING, PRINTED, Place
 from hiaton.function.prints import Printing, has_own_text, is_print
-from hiaton.function.types import (BOOL, NEVER, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tup, Union, Value, join)
+from hiaton.function.types import (BOOL, NEVER, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Sink, Tup, Union, Value, join)
 
 @dataclasses.dataclass(frozen=True)
 class Root(Objs):
@@ -33,6 +33,8 @@ def unrooted(type_):
         return Dct(type_.keys, tuple(map(unrooted, type_.items)), type_.fresh, type_.made)
     if isinstance(type_, Lst):
         return Lst(unrooted(type_.element), type_.fresh, type_.backward)
+    if isinstance(type_, Mapping):
+        return Mapping(type_.key, unrooted(type_.value), type_.cls, type_.fresh)
     if isinstance(type_, Union):
         return Union(tuple(map(unrooted, type_.sides)))
     return type_

@@ -8,7 +8,7 @@ from hiaton.function.exits import left_early
 from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import always_leaves, assigned, body_of, declared_names, functions_in, lent_names, needed_names, read_names
 from hiaton.function.source import tree_of
-from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, sides_of
+from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Mapping, Tens, Tup, Value, sides_of
 
 
 class Scope:
@@ -175,7 +175,10 @@ class Statements:
     def end_Return(self, node):
         if self.gives_lent_list():
             return self.result(Value(NONE))
-        return self.result(Value(NONE) if node.value is None else self.eval(node.value))
+        if node.value is None:
+            return self.result(Value(NONE))
+        own = self.own_mappings_of(node.value)
+        return self.result(self.eval(node.value) if own is None else own)
 
     def end_Raise(self, node):
         self.fail(f"'{_first_line(node)}'", not is_of_package(self.where.file))
@@ -279,7 +282,7 @@ class Statements:
         if isinstance(node.target, ast.Attribute):
             holder = self.eval(node.target.value)
             before = self.attribute(holder, node.target.attr)
-            if isinstance(before.type, (Lst, Dct)):
+            if isinstance(before.type, (Lst, Dct, Mapping)):
                 self.refuse("this change of a list cannot be converted; build a new one", node)
             self.set_attribute(node.target, self.binary(type(node.op).__name__, before, self.eval(node.value)), holder)
             return
@@ -289,6 +292,8 @@ class Statements:
                 self.refuse("this change of a list cannot be converted; build a new one", node)
             self.extend(node.target.id, self.items_to_add(node.value), node)
             return
+        if isinstance(value.type, Mapping):
+            self.own_mapping(node.target.id, node)
         self.bind(node.target.id, self.binary(type(node.op).__name__, value, self.eval(node.value)))
 
     def _change_item(self, node):
@@ -304,7 +309,7 @@ class Statements:
         for name, key in zip(names, keys):
             self.env[name] = self.eval(key)
         before = self.eval(item)
-        if isinstance(before.type, (Lst, Dct)):
+        if isinstance(before.type, (Lst, Dct, Mapping)):
             self.refuse("this change of a list cannot be converted; build a new one", node)
         self.set_item(target, self.binary(type(node.op).__name__, before, self.eval(node.value)))
         for name in names:
@@ -312,7 +317,7 @@ class Statements:
 
     def _kept(self, value, node):
         """A list that was just made belongs to the name alone."""
-        is_new = isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.Tuple, ast.Call, ast.BinOp)) or (
+        is_new = isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.Tuple, ast.Call, ast.BinOp)) or (
             isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice))
         return value if is_new else self.shared(value)
 

@@ -122,6 +122,46 @@ class Dct(Type):
         return f"dict[{', '.join(f'{key!r}: {item}' for key, item in zip(self.keys, self.items))}]"
 
 
+@dataclasses.dataclass(frozen=True)
+class Store(Type):
+    """What the dicts and sets of a graph consist of: keys and their items, which have no identity; see mappings.py."""
+
+    key: Type
+    value: Type
+
+    @property
+    def items(self):
+        return (self.key, self.value)
+
+    def __str__(self):
+        return f"{type(self).__name__}[{self.key}, {self.value}]"
+
+
+class KeyTable(Store):
+    """A hash table."""
+
+
+class SearchTree(Store):
+    """A search tree."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Mapping(Type):
+    """A dict whose keys the run tells, or a set, as `cls` says. `fresh`: as of a list."""
+
+    key: Type
+    value: Type
+    cls: type
+    fresh: bool = False
+
+    @property
+    def items(self):
+        return (self.key, self.value)
+
+    def __str__(self):
+        return f"set[{self.key}]" if self.cls is set else f"dict[{self.key}, {self.value}]"
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Func(Type):
     """A function that was defined inside of another one, and what it reads of that. `own`: by the function that is being
@@ -232,7 +272,7 @@ def floats_in(type_):
     return [type_] if is_float(type_) else []
 
 
-_GENERAL_ALREADY = frozenset({Scalar, Symbol, Tens, Objs, Lst, Union})
+_GENERAL_ALREADY = frozenset({Scalar, Symbol, Tens, Objs, Lst, KeyTable, SearchTree, Mapping, Union})
 
 
 def general(type_):
@@ -256,6 +296,8 @@ def of_any_size(type_):
         return Tens(type_.dtype, (-1,) * len(type_.dims))
     if isinstance(type_, Lst):
         return dataclasses.replace(type_, element=of_any_size(type_.element))
+    if isinstance(type_, (Store, Mapping)):
+        return dataclasses.replace(type_, value=of_any_size(type_.value))
     if isinstance(type_, (Tup, Dct)):
         return dataclasses.replace(type_, items=tuple(map(of_any_size, type_.items)))
     if isinstance(type_, Union):
@@ -275,7 +317,7 @@ def are_recast(some, others):
 
 def _has_lists(type_):
     parts = getattr(type_, "items", getattr(type_, "sides", ()))
-    return isinstance(type_, (Lst, Func)) or any(map(_has_lists, parts))
+    return isinstance(type_, (Lst, Mapping, Func)) or any(map(_has_lists, parts))
 
 
 def _join_one(a, b):
@@ -301,6 +343,8 @@ def _join_one(a, b):
         ends = {x.backward for x in (a, b) if x.element is not NEVER}
         are_arrays = a.array and b.array and a.element == b.element
         return Lst(join(a.element, b.element), fresh, fresh and ends == {True}, are_arrays, a.owned and b.owned)
+    if isinstance(a, (Store, Mapping)) or isinstance(b, (Store, Mapping)):
+        return _join_mappings(a, b)
     if isinstance(a, Tens) and isinstance(b, Tens) and a.dtype == b.dtype and len(a.dims) == len(b.dims):
         return Tens(a.dtype, tuple(x if x == y else -1 for x, y in zip(a.dims, b.dims)))
     if isinstance(a, Dct) and isinstance(b, Dct) and repr(a.keys) == repr(b.keys):
@@ -312,6 +356,26 @@ def _join_one(a, b):
     if isinstance(a, Opaque) and isinstance(b, Opaque):
         return a
     return None
+
+
+def _join_mappings(a, b):
+    """The same of two stores, two dicts whose keys the run tells or two sets; a dict of known keys becomes one of these."""
+    if isinstance(a, Dct):
+        a, b = b, a
+    if isinstance(a, Mapping) and a.cls is dict and isinstance(b, Dct) and b.fresh:
+        for key, item in zip(b.keys, b.items):
+            a = None if a is None else _join_mappings(a, Mapping(_key_of_dict(key), general(item), dict, True))
+        return a
+    if type(a) is not type(b) or getattr(a, "cls", None) is not getattr(b, "cls", None):
+        return None
+    if NEVER not in (a.key, b.key) and a.key != b.key:
+        return None
+    key, value = join(a.key, b.key), join(a.value, b.value)
+    return type(a)(key, value) if isinstance(a, Store) else Mapping(key, value, a.cls, a.fresh and b.fresh)
+
+
+def _key_of_dict(key):
+    return SYMBOL if isinstance(key, str) else general(Const(key))
 
 
 def join(a, b):
@@ -377,7 +441,7 @@ def is_function(type_):
 
 def functions_kept_in(type_):
     """The functions defined inside others that a value of the type keeps in a list or another value."""
-    if isinstance(type_, (Tup, Dct)):
+    if isinstance(type_, (Tup, Dct, Store, Mapping)):
         inner = type_.items
     elif isinstance(type_, Lst):
         inner = (type_.element,)
@@ -402,6 +466,8 @@ def size_of(type_):
         return 1 + max(map(size_of, type_.items), default=0)
     if isinstance(type_, Lst):
         return 1 + size_of(type_.element)
+    if isinstance(type_, (Store, Mapping)):
+        return 1 + max(size_of(type_.key), size_of(type_.value))
     if isinstance(type_, Func):
         return 1 + max((size_of(one) for _, one in type_.captured), default=0)
     if isinstance(type_, Union):

@@ -1,5 +1,6 @@
 #include <queue>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/check.h"
@@ -26,6 +27,7 @@ class ItemOrder {
   void run() {
     make_units();
     connect_units();
+    connect_updates();
     find_recursion();
     find_preparations();
     order_units();
@@ -89,6 +91,20 @@ class ItemOrder {
     }
   }
 
+  /// The innermost block around both, which are of one function.
+  BlockId block_around(BlockId a, BlockId b) const {
+    while (a != b) {
+      BlockId& inner = result_[a].depth < result_[b].depth ? b : a;
+      inner = result_[inner].parent;
+    }
+    return a;
+  }
+
+  /// The unit of a block around it that holds a unit; itself where it stands there.
+  uint32_t lifted(uint32_t unit, BlockId to) const {
+    return units_[unit].block == to ? unit : unit_around(units_[unit].block, to);
+  }
+
   /// The unit of `outer` that holds `inner`, or kNone where `inner` comes after all units of `outer` (the
   /// body of a loop after its condition).
   uint32_t unit_around(BlockId inner, BlockId outer) const {
@@ -103,6 +119,10 @@ class ItemOrder {
   }
 
   void add_read(OutPort from, BlockId reader_block, uint32_t reader) {
+    if (reader != kNone) {
+      const auto found = readers_of_updated_.find(result_.origin(from));
+      if (found != readers_of_updated_.end()) found->second.push_back(reader);
+    }
     const uint32_t definer = defining_unit(from);
     if (definer == kNone) return;
     const BlockId home = units_[definer].block;
@@ -113,7 +133,48 @@ class ItemOrder {
     ++units_[reader].waits_for;
   }
 
+  bool updates_in_place(const Unit& unit) const {
+    return unit.item.kind == Item::Kind::Op && graph_[NodeId(unit.item.index)].op->updates_first;
+  }
+
+  NodeId updated_by(const Unit& unit) const {
+    return result_.origin(graph_[NodeId(unit.item.index)].inputs[0]);
+  }
+
+  bool is_needed_by(uint32_t unit, uint32_t other) const {
+    std::vector<uint32_t> open{unit};
+    std::unordered_set<uint32_t> seen{unit};
+    while (!open.empty()) {
+      const uint32_t next = open.back();
+      open.pop_back();
+      if (next == other) return true;
+      for (uint32_t reader : units_[next].needed_by) {
+        if (seen.insert(reader).second) open.push_back(reader);
+      }
+    }
+    return false;
+  }
+
+  /// What changes a value in place comes after all else that reads it, where none of that needs what the change
+  /// gives: otherwise the value would be copied.
+  void connect_updates() {
+    for (uint32_t update = 0; update < units_.size(); ++update) {
+      if (!updates_in_place(units_[update])) continue;
+      for (uint32_t reader : readers_of_updated_[updated_by(units_[update])]) {
+        const BlockId around = block_around(units_[reader].block, units_[update].block);
+        const uint32_t first = lifted(reader, around);
+        const uint32_t last = lifted(update, around);
+        if (first == kNone || last == kNone || first == last || is_needed_by(last, first)) continue;
+        units_[first].needed_by.push_back(last);
+        ++units_[last].waits_for;
+      }
+    }
+  }
+
   void connect_units() {
+    for (const Unit& unit : units_) {
+      if (updates_in_place(unit)) readers_of_updated_[updated_by(unit)];
+    }
     for (uint32_t u = 0; u < units_.size(); ++u) {
       const Item item = units_[u].item;
       const BlockId block = units_[u].block;
@@ -308,6 +369,8 @@ class ItemOrder {
   std::vector<uint32_t> unit_of_node_;
   std::vector<uint32_t> unit_of_conditional_;
   std::vector<uint32_t> unit_of_loop_;
+  /// By value that a unit changes in place: the units that read it.
+  std::unordered_map<NodeId, std::vector<uint32_t>> readers_of_updated_;
   std::vector<bool> recurses_;  ///< by block: it, or one inside, continues the recursion of its function
   std::unordered_set<uint32_t> recursive_calls_;  ///< sites that do
 };

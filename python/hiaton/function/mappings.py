@@ -1,0 +1,445 @@
+"""Dicts whose keys the run tells, and sets. Where the items are numbers, or there are none, they are hash tables, and else search trees; see
+key_tables.py and search_trees.py.
+
+    memo[i, j] = x          memo = table_with(memo, (i, j), x)
+
+As a list, one is changed by giving its name another value, where nobody else refers to it, and is lent to functions that change it; see
+lists.py and lent_lists.py. Keys are ints, bools, strs, and tuples of them.
+"""
+
+import ast
+import dataclasses
+import functools
+
+from hiaton.function import prelude_mappings, prelude_tables, prelude_trees
+from hiaton.function.key_orders import are_never_equal, key_type
+from hiaton.function.known_items import MOST_UNROLLED
+from hiaton.function.scopes import changed, lent_names, set_names
+from hiaton.function.types import (BOOL, INT, NEVER, NONE, Const, Dct, KeyTable, Lst, Mapping, SearchTree, Tup, Union, Value, general, join)
+
+_VIEWS = ("items", "keys", "values")
+_OF_TWO_SETS = {"BitOr": "union", "BitAnd": "intersection", "Sub": "difference", "BitXor": "symmetric_difference"}
+
+
+@functools.cache
+def store_operations():
+    """The functions of prelude_tables.py and prelude_trees.py that are operations of the graph: the names of the methods, by identity."""
+    of_tables = ("first_slot", "next_slot", "in_slot", "has_key", "key", "item", "is_there", "entries", "size", "slots", "changed", "appended",
+                 "removed", "empty")
+    of_trees = ("left", "right", "size", "number", "key", "item", "node", "entry_before")
+    found = {id(getattr(prelude_tables, f"table_{name}")): f"table_{name}" for name in of_tables}
+    found.update((id(getattr(prelude_trees, f"tree_{name}")), f"tree_{name}") for name in of_trees)
+    return {**found, id(prelude_trees.keys_ordered): "keys_ordered"}
+
+
+def empty_mapping(cls):
+    return Mapping(NEVER, NONE if cls is set else NEVER, cls, True)
+
+
+def mappings_in(type_):
+    """The types of the dicts and sets that a value of the type is, or is a tuple of."""
+    if isinstance(type_, Mapping):
+        return [type_]
+    parts = getattr(type_, "items", getattr(type_, "sides", ())) if isinstance(type_, (Tup, Union)) else ()
+    return [one for part in parts for one in mappings_in(part)]
+
+
+class Mappings:
+    gone_over = None      # the tree of what is gone over where it stands
+    in_any_order = None   # the same where the order of what it gives does not count
+
+    # What a dict or a set consists of.
+
+    def store_of(self, value):
+        """The hash table, or the search tree."""
+        key, item = value.type.key, value.type.value
+        if self.converter.lies_in_table(value.type):
+            return Value(KeyTable(key, item), value.ids)
+        return Value(SearchTree(key, item), value.ids[:1])
+
+    def _with_store(self, value, store, following=None):
+        """The dict or set with another store, to which nobody else refers. `following`: the number for the next key of a tree."""
+        type_ = Mapping(value.type.key, value.type.value, value.type.cls, True)
+        is_tree = isinstance(store.type, SearchTree)
+        return Value(type_, (store.ids[0], following or value.ids[1]) if is_tree else store.ids)
+
+    def call_store(self, name, args):
+        """What a function of prelude_tables.py or prelude_trees.py gives, which is told apart by `_table` or `_tree` in its name."""
+        return self.call_function(getattr(prelude_tables if hasattr(prelude_tables, name) else prelude_trees, name), args, {})
+
+    def _call_mappings(self, name, args):
+        return self.call_function(getattr(prelude_mappings, name), args, {})
+
+    def _find(self, value, key):
+        """Where a key is: whether it is there, a condition, and what gives its item; None: there is no such key."""
+        key = self._key_in(value, key)
+        if key is None:
+            return None
+        store = self.store_of(value)
+        if isinstance(store.type, KeyTable):
+            slot = self.call_store("slot_of_key", [store, key])
+            return self.op("ge", slot.ids[0], self.constant(0, "i64")), lambda: self.table_item(store, self.table_entry(store, slot))
+        place = self.call_store("place_in_tree", [store, key])
+        return self.is_tree(place), lambda: self.tree_item(place)
+
+    def _key_in(self, value, key):
+        """A key to look up, of the type of those that are there; None: it is none of them."""
+        key = self.chosen(key)
+        wanted, found = value.type.key, key_type(key.type)
+        if found is None:
+            self._refuse_key(key.type)
+        if wanted is NEVER or are_never_equal(wanted, found):
+            return None
+        if found != wanted:
+            self.refuse(f"expected a key of the type {wanted}, as those that are there, found {key.type}; convert it")
+        return self.coerce(key, wanted)
+
+    def _refuse_key(self, type_):
+        self.refuse(f"expected ints, bools, strs or tuples of them as keys which the run tells, found {type_}; give things numbers, and use these")
+
+    def with_key(self, value, key, item):
+        """The dict or set with one more key, or with another item of one."""
+        key = self.chosen(key)
+        found = key_type(key.type)
+        if found is None:
+            self._refuse_key(key.type)
+        if value.type.key not in (NEVER, found):
+            self.refuse(f"expected keys of one type, found {value.type.key} and {key.type}; convert them")
+        item = self.held(self.shared(self.forward(item)))
+        to = Mapping(found, join(value.type.value, general(item.type)), value.type.cls, True)
+        value = self.coerce(self.as_new_mapping(value), to)
+        store, args = self.store_of(value), [self.coerce(key, found), self.coerce(item, to.value)]
+        if isinstance(store.type, KeyTable):
+            return self._with_store(value, self.coerce(self.call_store("table_with", [store, *args]), store.type))
+        number = Value(INT, value.ids[1:])
+        made = self.coerce(self.call_store("tree_with", [store, *args, number]), store.type)
+        return self._with_store(value, made, self.op("add", number.ids[0], self.constant(1, "i64")))
+
+    def _without(self, value, key):
+        """The dict or set without a key that is there."""
+        store = self.store_of(value)
+        name = "table_without" if isinstance(store.type, KeyTable) else "tree_without"
+        return self._with_store(value, self.coerce(self.call_store(name, [store, self._key_in(value, key)]), store.type))
+
+    @staticmethod
+    def as_new_mapping(value):
+        """A copy, which nobody else refers to: what is in it is shared until one of both is changed."""
+        return Value(Mapping(value.type.key, value.type.value, value.type.cls, True), value.ids)
+
+    def as_mapping(self, value):
+        """A dict of known keys as one whose keys the run tells."""
+        return self.updated(self.default(empty_mapping(dict)), value)
+
+    def mapping_as(self, value, to):
+        """The value as one of keys and items of wider types."""
+        if isinstance(value.type, Dct):
+            value = self.as_mapping(value)
+        if value.type.key is NEVER:
+            return self.default(to)
+        kinds, is_like = self.converter.graph_types, isinstance(to.value, (Union, Const)) <= (value.type.value == to.value)
+        if kinds(value.type) == kinds(to) and is_like:
+            return Value(to, value.ids)
+        if not value.type.fresh:
+            self.refuse(f"expected dicts or sets of one type, found {value.type} and {to}; convert the keys and the items")
+        parts = self.view_of_mapping(value, "keys" if to.cls is set else "items")
+        made = self._new_mapping_by("with_keys" if to.cls is set else "with_pairs", [self.default(to), parts], to)
+        return made if to.fresh else self.shared(made)
+
+    def length_of_mapping(self, value):
+        store = self.store_of(value)
+        return self.table_size(store) if isinstance(store.type, KeyTable) else self.tree_size(store)
+
+    def is_filled_mapping(self, value):
+        """bool(value): a condition."""
+        if value.type.key is NEVER:
+            return False
+        return self.op("ne", self.length_of_mapping(value).ids[0], self.constant(0, "i64"))
+
+    def mapping_has(self, value, key):
+        """key in value: a condition."""
+        found = self._find(value, key)
+        return False if found is None else found[0]
+
+    def mapping_item(self, value, key):
+        if value.type.cls is set:
+            self.fail("'set' object is not subscriptable")
+        found = self._find(value, key)
+        if found is None:
+            self.fail("no such key")
+        self.require(found[0], "no such key")
+        return found[1]()
+
+    def _mapping_get(self, value, key, otherwise):
+        found = self._find(value, key)
+        return otherwise if found is None else self.either(found[0], found[1], lambda: otherwise, ("get", id(self.node)))
+
+    # What is gone over.
+
+    def keys_of_mapping(self, value, in_any_order=False):
+        """A list of the keys, in the order in which they were set first."""
+        if value.type.cls is set and not in_any_order:
+            self.refuse("a set has no order that a graph knows; go over sorted(...) of it")
+        return self.view_of_mapping(value, "keys")
+
+    def view_of_mapping(self, value, name):
+        """A list of what dict.keys(), dict.values() or dict.items() gives."""
+        store, part = self.store_of(value), {"keys": "keys", "values": "items", "items": "pairs"}[name]
+        if value.type.key is NEVER:
+            return self.default(Lst(NEVER))
+        if isinstance(store.type, KeyTable):
+            return self.call_store(f"{part}_of_table", [store])
+        return self.call_store(f"{part}_of_entries", [self._entries(store)])
+
+    def _entries(self, tree):
+        """What is in a tree, in the order in which the keys were set first."""
+        entries = Lst(Tup((INT, tree.type.key, tree.type.value)))
+
+        def in_order():
+            found = self.call_store("entries_before", [tree, self.default(entries)])
+            number = Value(Const(prelude_trees.number_of_entry))
+            return self.call_prelude("first_in_order", [found, self.tree_size(tree), number, Value(Const(False))])
+        return self.either(self.is_tree(tree), in_order, lambda: self.default(entries), entries)
+
+    def peek_to_go_over(self, node):
+        """The value of an expression that is gone over at once: what d.items() and its like give is not kept."""
+        before, self.gone_over = self.gone_over, node
+        try:
+            return self.peek(node)
+        finally:
+            self.gone_over = before
+
+    def as_list_in_any_order(self, node):
+        """What as_list() gives, of which the order does not count."""
+        before, self.in_any_order = self.in_any_order, node
+        if isinstance(node, (ast.GeneratorExp, ast.ListComp)) and not changed(node.elt, *node.generators):
+            self.in_any_order = node.generators[0].iter
+        try:
+            return self.as_list(node)
+        finally:
+            self.in_any_order = before
+
+    def given_mappings(self, value):
+        """What the graph gives: dicts and sets as what Python makes them of."""
+        if any(sum(not one.fresh for one in mappings_in(value.type) if one.cls is cls) > 1 for cls in (dict, set)):
+            self.refuse("two dicts or two sets that may be one cannot be given back; give copies, x.copy()")
+        return self._without_mappings(value)
+
+    def own_mappings_of(self, node):
+        """The value of what a function gives, of which dicts and sets that names stand for stay ones that nobody else refers to; None: it has
+        none of these."""
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        names = [part.id for part in parts if isinstance(part, ast.Name)]
+        own = {name for name in names if names.count(name) == 1 and self.mapping_named(name) is not None
+               and name not in lent_names(self.where.tree) and name not in self.where.set_outside}
+        own -= set_names([node])
+        if not own or any(isinstance(part, ast.Starred) for part in parts):
+            return None
+        values = [None if getattr(part, "id", None) in own else self.eval(part) for part in parts]
+        values = [self.env[part.id] if value is None else value for part, value in zip(parts, values)]  # as it is when all are computed
+        return self.tuple_of(values) if isinstance(node, ast.Tuple) else values[0]
+
+    def _without_mappings(self, value):
+        if isinstance(value.type, Mapping):
+            is_set = value.type.cls is set
+            given = self.keys_of_mapping(value, True) if is_set else self.view_of_mapping(value, "items")
+            return self.tuple_of([self.forward(given)], GivenSet if is_set else GivenDict)
+        if isinstance(value.type, Tup) and mappings_in(value.type):
+            return self.tuple_of(list(map(self._without_mappings, self.items(value))), value.type.cls)
+        if isinstance(value.type, Union) and mappings_in(value.type):
+            def of_side(number):
+                def side():
+                    return self._without_mappings(self.side(value, number))
+                if number + 1 == len(value.type.sides):
+                    return side()
+                here = self.op("eq", value.ids[0], self.constant(number, "i64"))
+                return self.joined_sides(here, side, lambda: of_side(number + 1), ("given", number))
+            return of_side(0)
+        return value
+
+    # New dicts and sets.
+
+    def _new_mapping_by(self, name, args, to):
+        """What a function of prelude_mappings.py makes: a new dict or set of this type."""
+        made = self._call_mappings(name, args)
+        return self.coerce(self.as_new_mapping(made) if isinstance(made.type, Mapping) else made, dataclasses.replace(to, fresh=True))
+
+    def eval_Set(self, node):
+        made = self.default(empty_mapping(set))
+        for item in self.eval_many(node.elts):
+            made = self.with_key(made, item, Value(NONE))
+        return made
+
+    def eval_SetComp(self, node):
+        if not hasattr(node, "hiaton_pairs"):
+            node.hiaton_pairs = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+        return self.as_set(self.as_list_in_any_order(node.hiaton_pairs))
+
+    def call_set(self, node):
+        """set(...), of what is gone over where it stands."""
+        if node.keywords or len(node.args) > 1:
+            self.refuse("this call of 'set' cannot be converted; give it one thing to go over", node)
+        return self.as_set(self.as_list_in_any_order(node.args[0])) if node.args else self.default(empty_mapping(set))
+
+    def call_dict(self, node):
+        """dict(...), of a dict, of pairs, or of arguments by name."""
+        named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
+        if not node.args:
+            return self.dict_of(named) if named else self.default(empty_mapping(dict))
+        if len(node.args) > 1 or named:
+            self.refuse("this call of 'dict' cannot be converted; give it one thing to go over, or arguments by name", node)
+        if isinstance(node.args[0], ast.Name):
+            value = self.chosen(self.peek(node.args[0]))
+            if isinstance(value.type, Const) and type(value.type.value) is dict:
+                value = self.known_dict(value.type.value)
+            if isinstance(value.type, Dct):
+                return self.dict_method(value, "copy", [])
+            if isinstance(value.type, Mapping) and value.type.cls is dict:
+                return self.as_new_mapping(value)
+        pairs = self.whole_list(self.as_list(node.args[0]), node)
+        if not isinstance(pairs.type, Lst):
+            self.refuse(f"a dict of {pairs.type} cannot be converted; make it of a list of pairs", node)
+        return self.dict_of_pairs(pairs)
+
+    def as_set(self, value):
+        """A set of what a value gives when it is gone over: a new one."""
+        value = self.chosen(value)
+        if isinstance(value.type, Mapping) and value.type.cls is set:
+            return self.as_new_mapping(value)
+        items = self.iterated(value)
+        if isinstance(items.type, Tup):
+            if len(items.type.items) > MOST_UNROLLED:
+                self.refuse(f"a set of more than {MOST_UNROLLED} known items cannot be converted; make it of a list")
+            made = self.default(empty_mapping(set))
+            for item in self.items(items):
+                made = self.with_key(made, item, Value(NONE))
+            return made
+        if not isinstance(items.type, Lst):
+            self.refuse(f"a set of {value.type} cannot be converted; make it of a list")
+        return self._with_all("with_keys", self.default(empty_mapping(set)), items)
+
+    def dict_of_pairs(self, pairs):
+        """A dict of a list of keys and items."""
+        return self._with_all("with_pairs", self.default(empty_mapping(dict)), pairs)
+
+    def _with_all(self, name, made, items):
+        """A dict with all pairs of a list, or a set with all of its elements, besides what it has."""
+        items = self.forward(items)
+        element, is_set = items.type.element, made.type.cls is set
+        if element is NEVER:
+            return self.as_new_mapping(made)
+        if not is_set and (not isinstance(element, Tup) or len(element.items) != 2):
+            self.refuse(f"expected pairs of a key and an item, found {element}; give tuples")
+        key = element if is_set else element.items[0]
+        if key_type(key) is None:
+            self._refuse_key(key)
+        to = Mapping(key_type(key), join(made.type.value, NONE if is_set else general(element.items[1])), made.type.cls, True)
+        if made.type.key not in (NEVER, to.key):
+            self.refuse(f"expected keys of one type, found {made.type.key} and {to.key}; convert them")
+        made = self.coerce(self.as_new_mapping(made), to)
+        return self._new_mapping_by(name, [made, items], to)
+
+    def updated(self, value, other):
+        """A dict with the items of another one."""
+        if isinstance(other.type, Dct):
+            for key, item in zip(other.type.keys, self.items(other)):
+                value = self.with_key(value, self.known(key), item)
+            return value
+        return self._with_all("with_pairs", value, self.view_of_mapping(other, "items"))
+
+    # Methods and operators.
+
+    def mapping_method(self, value, name, args, node):
+        """A method that changes nothing, of a dict or a set."""
+        is_set = value.type.cls is set
+        if not is_set and name == "get" and len(args) in (1, 2):
+            return self._mapping_get(value, args[0], args[1] if len(args) == 2 else Value(NONE))
+        if not is_set and name in _VIEWS and not args:
+            if node is not self.gone_over:
+                self.refuse(f"what dict.{name}() gives changes as the dict does; go over it where it is made, or make a list of it, list(...)", node)
+            return self.view_of_mapping(value, name)
+        if name == "copy" and not args:
+            return self.as_new_mapping(value)
+        if is_set and name in _OF_TWO_SETS.values() and len(args) == 1:
+            return self._set_of_two(name, value, self.as_set(args[0]))
+        if is_set and name in ("issubset", "issuperset", "isdisjoint") and len(args) == 1:
+            return self.truth_value(self._compared_sets(name, value, self.as_set(args[0])))
+        self.refuse(f"{value.type.cls.__name__}.{name} cannot be converted here; methods that change a dict or a set that the function made are "
+                    "statements of their own", node)
+
+    def _set_of_two(self, name, a, b):
+        """What a binary operation of sets gives: a new set."""
+        def keys(value):
+            return self.keys_of_mapping(value, True)
+        if name == "union":
+            return self._with_all("with_keys", a, keys(b))
+        if NEVER in (a.type.key, b.type.key):
+            is_kept = name == "symmetric_difference" or name == "difference" and a.type.key is not NEVER
+            return self.as_new_mapping(a if b.type.key is NEVER else b) if is_kept else self.default(empty_mapping(set))
+        if a.type.key != b.type.key:
+            self.refuse(f"expected sets of one type, found {a.type} and {b.type}; convert the items")
+        if name == "intersection":
+            return self._new_mapping_by("keys_in_both", [keys(a), b], a.type)
+        made = self._new_mapping_by("keys_in_one", [keys(a), b, self.default(empty_mapping(set))], a.type)
+        return made if name == "difference" else self._new_mapping_by("keys_in_one", [keys(b), a, made], a.type)
+
+    def _both_as_mappings(self, *values):
+        return [self.as_mapping(value) if isinstance(value.type, Dct) else value for value in values]
+
+    def binary_of_mappings(self, operator, left, right):
+        """What a binary operator gives of two sets, or `|` of two dicts."""
+        left, right = self._both_as_mappings(left, right)
+        cls = left.type.cls
+        if cls is right.type.cls is set and operator in _OF_TWO_SETS:
+            return self._set_of_two(_OF_TWO_SETS[operator], left, right)
+        if cls is right.type.cls is dict and operator == "BitOr":
+            return self.updated(left, right)
+        self.fail(f"unsupported operand types: {left.type} and {right.type}")
+
+    def _compared_sets(self, name, a, b):
+        """A condition."""
+        if NEVER in (a.type.key, b.type.key):
+            return True if name == "isdisjoint" else self.negated(self.is_filled_mapping(a if name == "issubset" else b))
+        if a.type.key != b.type.key:
+            self.refuse(f"expected sets of one type, found {a.type} and {b.type}; convert the items")
+        if name == "isdisjoint":
+            return self.negated(self.is_filled_mapping(self._set_of_two("intersection", a, b)))
+        a, b = (a, b) if name == "issubset" else (b, a)
+        return self.truth(self._call_mappings("are_all_in", [self.keys_of_mapping(a, True), b]))
+
+    def order_of_sets(self, operator, left, right):
+        """<=, <, >= and > of two sets: a condition."""
+        if operator in ("Gt", "GtE"):
+            left, right = right, left
+        is_within = self._compared_sets("issubset", left, right)
+        return is_within if operator in ("LtE", "GtE") else self.all_of(is_within, self.negated(self._compared_sets("issubset", right, left)))
+
+    def equal_mappings(self, left, right):
+        """==: a condition."""
+        left, right = self._both_as_mappings(left, right)
+        if left.type.cls is not right.type.cls:
+            return False
+        if NEVER in (left.type.key, right.type.key):
+            return self.all_of(self.negated(self.is_filled_mapping(left)), self.negated(self.is_filled_mapping(right)))
+        if left.type.key != right.type.key:
+            self.refuse(f"'==' of {left.type} and {right.type} cannot be converted; compare their parts")
+        is_set = left.type.cls is set
+        name, parts = ("are_all_in", "keys") if is_set else ("are_equal_in", "items")
+        same = self.op("eq", self.length_of_mapping(left).ids[0], self.length_of_mapping(right).ids[0])
+        return self.truth(self.either(same, lambda: self._call_mappings(name, [self.view_of_mapping(left, parts), right]),
+                                      lambda: Value(Const(False)), BOOL))
+
+
+class GivenDict:
+    """The class of a tuple in a graph that is a dict in Python: of the list of its keys and items."""
+
+    @staticmethod
+    def _make(items):
+        return dict(items[0])
+
+
+class GivenSet:
+    """The same of a set: of the list of its items."""
+
+    @staticmethod
+    def _make(items):
+        return set(items[0])

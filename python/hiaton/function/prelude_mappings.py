@@ -1,0 +1,46 @@
+"""What methods and operators of dicts and sets do, in the Python that is converted in their place."""
+
+
+def with_pairs(made, pairs):
+    made = made.copy()
+    for key, item in pairs:
+        made[key] = item
+    return made
+
+
+def with_keys(made, keys):
+    made = made.copy()
+    for key in keys:
+        made.add(key)
+    return made
+
+
+def keys_in_both(keys, other):
+    made = set()
+    for key in keys:
+        if key in other:
+            made.add(key)
+    return made
+
+
+def keys_in_one(keys, other, made):
+    """`made` with those of the keys that the other set does not have."""
+    made = made.copy()
+    for key in keys:
+        if key not in other:
+            made.add(key)
+    return made
+
+
+def are_all_in(keys, other):
+    for key in keys:
+        if key not in other:
+            return False
+    return True
+
+
+def are_equal_in(pairs, other):
+    for key, item in pairs:
+        if key not in other or not other[key] == item:
+            return False
+    return True

@@ -1,0 +1,139 @@
+"""What dicts and sets of numbers are made of, in the Python that is converted in their place: a hash table with open addressing. The keys and
+their items lie in arrays, one entry behind the other as they were set; an index says for each slot which entry is there."""
+
+_FEWEST_SLOTS = 8
+
+
+def table_first_slot(table, key):
+    """The converter has operations for this and for what follows up to table_empty. A slot is where the index is looked up."""
+    return hash(key) % len(table.index)
+
+
+def table_next_slot(table, slot):
+    return (slot + 1) % len(table.index)
+
+
+def table_in_slot(table, slot):
+    """1 more than the number of the entry there; 0: there never was one; -1: it was removed."""
+    return table.index[slot]
+
+
+def table_has_key(table, entry, key):
+    return table.keys[entry] == key
+
+
+def table_key(table, entry):
+    return table.keys[entry]
+
+
+def table_item(table, entry):
+    return table.items[entry]
+
+
+def table_is_there(table, entry):
+    """Whether the entry was not removed."""
+    return table.there[entry]
+
+
+def table_entries(table):
+    """How many there are, with those that were removed."""
+    return table.entries
+
+
+def table_size(table):
+    return table.size
+
+
+def table_slots(table):
+    return len(table.index)
+
+
+def table_changed(table, entry, item):
+    """The table with another item of an entry."""
+    table.items[entry] = item
+    return table
+
+
+def table_appended(table, slot, key, item):
+    """The table with one more entry, in a slot where none is."""
+    table.index[slot] = table.entries + 1
+    table.keys[table.entries], table.items[table.entries], table.there[table.entries] = key, item, True
+    table.entries, table.size = table.entries + 1, table.size + 1
+    return table
+
+
+def table_removed(table, slot):
+    """The table without the entry of a slot."""
+    table.there[table.index[slot] - 1], table.index[slot], table.size = False, -1, table.size - 1
+    return table
+
+
+def table_empty(table, slots):
+    """A table of such keys and items without any, with so many slots."""
+    return type(table)(slots)
+
+
+def slot_of_key(table, key):
+    """Where the key is; -1: nowhere."""
+    return slot_from(table, key, table_first_slot(table, key))
+
+
+def slot_from(table, key, slot):
+    found = table_in_slot(table, slot)
+    if found == 0:
+        return -1
+    if found > 0 and table_has_key(table, found - 1, key):
+        return slot
+    return slot_from(table, key, table_next_slot(table, slot))
+
+
+def free_slot(table, slot):
+    return slot if table_in_slot(table, slot) <= 0 else free_slot(table, table_next_slot(table, slot))
+
+
+def table_with(table, key, item):
+    slot = slot_of_key(table, key)
+    if slot >= 0:
+        return table_changed(table, table_in_slot(table, slot) - 1, item)
+    if 2 * (table_entries(table) + 1) > table_slots(table):
+        return with_new_key(with_room(table), key, item)
+    return with_new_key(table, key, item)
+
+
+def with_new_key(table, key, item):
+    return table_appended(table, free_slot(table, table_first_slot(table, key)), key, item)
+
+
+def with_room(table):
+    return refilled(table_empty(table, slots_for(4 * (table_size(table) + 1), _FEWEST_SLOTS)), table, 0)
+
+
+def slots_for(count, slots):
+    return slots if slots >= count else slots_for(count, 2 * slots)
+
+
+def refilled(made, table, entry):
+    """A table with the entries of another one from a number on, which it has room for."""
+    if entry == table_entries(table):
+        return made
+    if table_is_there(table, entry):
+        key = table_key(table, entry)
+        made = table_appended(made, free_slot(made, table_first_slot(made, key)), key, table_item(table, entry))
+    return refilled(made, table, entry + 1)
+
+
+def table_without(table, key):
+    """The table without a key that is in it."""
+    return table_removed(table, slot_of_key(table, key))
+
+
+def keys_of_table(table):
+    return [table_key(table, entry) for entry in range(table_entries(table)) if table_is_there(table, entry)]
+
+
+def items_of_table(table):
+    return [table_item(table, entry) for entry in range(table_entries(table)) if table_is_there(table, entry)]
+
+
+def pairs_of_table(table):
+    return [(table_key(table, entry), table_item(table, entry)) for entry in range(table_entries(table)) if table_is_there(table, entry)]

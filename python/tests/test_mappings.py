@@ -1,0 +1,406 @@
+"""Dicts whose keys the run tells, and sets: made, looked up, changed, gone over, handed on and given back."""
+
+import dataclasses
+import functools
+import random
+import warnings
+
+import numpy
+import pytest
+
+import hiaton as hia
+from hiaton import nn
+
+
+def kept_results(n):
+    memo = {}
+
+    def fib(k):
+        if k in memo:
+            return memo[k]
+        memo[k] = k if k < 2 else fib(k - 1) + fib(k - 2)
+        return memo[k]
+    return fib(n)
+
+
+def handed_down(n, memo):
+    if n in memo:
+        return memo[n]
+    memo[n] = n if n < 2 else handed_down(n - 1, memo) + handed_down(n - 2, memo)
+    return memo[n]
+
+
+def by_parameter(n):
+    return handed_down(n, {})
+
+
+def with_default(n, memo=None):
+    if memo is None:
+        memo = {}
+    if n in memo:
+        return memo[n]
+    if n < 2:
+        return n
+    memo[n] = with_default(n - 1, memo) + with_default(n - 2, memo)
+    return memo[n]
+
+
+def by_cache(n):
+    @functools.cache
+    def paths(i, j):
+        return 1 if i == 0 or j == 0 else paths(i - 1, j) + paths(i, j - 1)
+    return paths(n % 12, n % 9)
+
+
+def by_lru_cache(n):
+    @functools.lru_cache(maxsize=None)
+    def ways(amount, coin=1):
+        if amount < 0 or coin > 4:
+            return 0
+        return 1 if amount == 0 else ways(amount - coin, coin) + ways(amount, coin + 1)
+    return ways(n)
+
+
+def steps(n):
+    seen, best = {}, 0
+    for i in range(1, n):
+        k, count = i, 0
+        while k != 1 and k not in seen:
+            k = k // 2 if k % 2 == 0 else 3 * k + 1
+            count += 1
+        seen[i] = count + (seen[k] if k in seen else 0)
+        best = max(best, seen[i])
+    return best
+
+
+def many_keys(n):
+    d = {}
+    for turn in range(3):
+        for i in range(n):
+            d[i * 1024 - 7] = turn * i
+            if i % 3 == turn:
+                del d[i * 1024 - 7]
+    return len(d), sum(d.values()), sum(k for k in d), list(d)[:3]
+
+
+def in_order(n):
+    d = {(i * 7) % n: i for i in range(n)}
+    d.pop(3, None)
+    d[3] = 2
+    d[0] += 5
+    return list(d.items()), list(d), list(d.values()), [(k, v) for k, v in d.items()], {v: k for k, v in d.items()}, sorted(d)
+
+
+def pairs_as_keys(n):
+    d = {}
+    for i in range(n):
+        for j in range(n):
+            d[(i, j), i > j] = i * j
+    return d[(2, 1), True], len(d), ((1, 2), False) in d, ((1, 2), True) in d, (1, 2) in d
+
+
+def several_items(n):
+    d = {}
+    for i in range(n):
+        d[i] = None if i % 2 else (i, i / 2)
+    return d, d.get(3), d.get(4), d.get(-1), d.get(-1, 7)
+
+
+def groups(n):
+    found = {}
+    for i in range(n):
+        found[i % 3] = found.get(i % 3, []) + [i]
+    return found, [len(items) for items in found.values()]
+
+
+def methods(n):
+    d = {}
+    for i in range(n):
+        d.setdefault(i % 5, i)
+        d.update({i: 2})
+    e = d.copy()
+    e.clear()
+    last = d.pop(n - 1)
+    none = d.pop(77, -1)
+    both = d | {-1: 3}
+    return d, e, last, none, both == {**d, -1: 3}, d == both, dict([(1, n), (2, n)]), dict(d) == d, bool(e), bool(d)
+
+
+def sets(n):
+    a, b = {i % 7 for i in range(n)}, set([3, n, 8])
+    a.add(n)
+    b |= {1}
+    return (a | b, a & b, a - b, a ^ b, a <= b, (a & b) < a, a == b, a.isdisjoint(b), a.union([77]), len(a), max(a), sorted(b), a >= {n},
+            {x * 2 for x in a}, sum(sorted(a)))
+
+
+def a_set_that_changes(n):
+    s = set()
+    for i in range(n):
+        s.add((i % 4, i % 3))
+    s.discard((9, 9))
+    s.remove((0, 0))
+    s.update([(5, 5)])
+    return s, (5, 5) in s, set(), set() | {n}
+
+
+def joined_sets(n):
+    parent = {i: i for i in range(n)}
+
+    def find(x):
+        while parent[x] != x:
+            parent[x] = parent[parent[x]]
+            x = parent[x]
+        return x
+    for i in range(0, n - 2, 3):
+        parent[find(i)] = find(i + 2)
+    return len({find(i) for i in range(n)})
+
+
+def a_walk(n):
+    seen, stack = set(), [(0, 0)]
+    while stack:
+        i, j = stack.pop()
+        if (i, j) in seen or not (0 <= i < n % 9 and 0 <= j < 5):
+            continue
+        seen.add((i, j))
+        stack.append((i + 1, j))
+        stack.append((i, j + 1))
+    return len(seen)
+
+
+def moved(n):
+    a, b = {}, {}
+    for i in range(n):
+        a[i] = 1
+        a, b = b, a
+    return a, b
+
+
+def fill(d, n):
+    for i in range(n):
+        d[i] = d.get(i, 0) + i
+
+
+def filled(n):
+    d = {}
+    fill(d, n)
+    fill(d, n // 2)
+    return d
+
+
+def made_on_sides(n):
+    d = {} if n > 3 else {n: 1}
+    if n > 5:
+        d[n + 1] = 2
+    else:
+        d["a" if n < 0 else "b"] = 3 if n < 0 else 0
+    return len(d)
+
+
+CONVERTED = [kept_results, by_parameter, with_default, by_cache, by_lru_cache, steps, many_keys, in_order, pairs_as_keys, several_items, groups,
+             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled]
+
+
+@pytest.mark.parametrize("function", CONVERTED, ids=lambda function: function.__name__)
+def test_it_is_as_in_python(function):
+    graph = hia.function(function, strict=True)
+    for n in (5, 8, 30, 60):
+        made, expected = graph(n), function(n)
+        assert made == expected
+        for mine, theirs in zip(made if isinstance(made, tuple) else (made,), expected if isinstance(expected, tuple) else (expected,)):
+            assert type(mine) is type(theirs)
+            assert not isinstance(mine, dict) or list(mine.items()) == list(theirs.items())
+
+
+def test_texts_are_keys():
+    def counted(words):
+        ids, counts = {}, {}
+        for word in words:
+            if word not in ids:
+                ids[word] = len(ids)
+            counts[word] = counts.get(word, 0) + 1
+        return [ids[word] for word in words], counts
+
+    words = "to be or not to be".split()
+    assert hia.function(counted, strict=True)(words) == counted(words) == ([0, 1, 2, 3, 0, 1], {"to": 2, "be": 2, "or": 1, "not": 1})
+
+
+@dataclasses.dataclass
+class Term:
+    kind: str
+    name: str = ""
+    value: float = 0.0
+    left: "Term | None" = None
+    right: "Term | None" = None
+
+
+def value_of(t, names):
+    if t.kind == "number":
+        return t.value
+    if t.kind == "name":
+        return names[t.name]
+    if t.kind == "let":
+        return value_of(t.right, {**names, t.name: value_of(t.left, names)})
+    left, right = value_of(t.left, names), value_of(t.right, names)
+    return left + right if t.kind == "+" else left * right
+
+
+def free_names(t, bound):
+    if t.kind == "number":
+        return set()
+    if t.kind == "name":
+        return set() if t.name in bound else {t.name}
+    if t.kind == "let":
+        return free_names(t.left, bound) | free_names(t.right, bound | {t.name})
+    return free_names(t.left, bound) | free_names(t.right, bound)
+
+
+def term(rng, depth, names=("y",)):
+    kind = rng.choice(("let", "+", "*", "let")) if depth else rng.choice(("number", "name"))
+    if kind in ("number", "name"):
+        return Term(kind, rng.choice(names), rng.random())
+    name = rng.choice("xyz")
+    left, inner = term(rng, depth - 1, names), (*names, name) if kind == "let" else names
+    return Term(kind, name, 0.0, left, term(rng, depth - 1, inner))
+
+
+def test_an_interpreter_has_its_variables():
+    run = hia.function(lambda t: value_of(t, {"y": 2.0}), strict=True)
+    names = hia.function(lambda t: free_names(t, set()), strict=True)
+    rng = random.Random(3)
+    for _ in range(20):
+        t = term(rng, 5)
+        assert run(t) == value_of(t, {"y": 2.0}) and names(t) == free_names(t, set())
+
+
+class Interpreter(nn.Module):
+    def __init__(self):
+        self.W = nn.Linear(4, 4)
+        self.start = nn.Embedding(3, 4)
+
+    def run(self, t, names):
+        if t.kind == "name":
+            return names[t.name] if t.name in names else self.start(1)
+        if t.kind == "number":
+            return self.start(0)
+        if t.kind == "let":
+            return self.run(t.right, {**names, t.name: hia.tanh(self.W(self.run(t.left, names)))})
+        left, right = self.run(t.left, names), self.run(t.right, names)
+        return left + right if t.kind == "+" else left * right
+
+    def loss(self, t):
+        return hia.sum(self.run(t, {}))
+
+
+def test_gradients_go_through_items():
+    rng = random.Random(1)
+    terms = [term(rng, 4) for _ in range(6)]
+    model = Interpreter()
+    loss = lambda model, terms: sum(model.loss(t) for t in terms)  # noqa: E731
+    value, gradients = nn.value_and_grad(model, loss)(model, terms)
+    with hia.GradientTape() as tape:
+        plain = loss(model, terms)
+    expected = tape.gradient(plain, model.parameters())
+    assert numpy.isclose(value.item(), plain.item(), rtol=1e-5)
+    for name, gradient in gradients.items():
+        assert numpy.allclose(numpy.asarray(gradient), numpy.asarray(expected[name]), rtol=1e-4, atol=1e-6), name
+
+
+def an_alias(n):
+    d = {}
+    e = d
+    for i in range(n):
+        d[i] = 1
+    return len(e)
+
+
+def an_alias_that_changes(n):
+    d = {i: i for i in range(n)}
+    e = d
+    e[77] = 2
+    return len(d)
+
+
+def kept_elsewhere(n):
+    d, kept = {}, []
+    for i in range(n):
+        kept.append(d)
+        d[i] = i
+    return [len(one) for one in kept]
+
+
+def changed_while_gone_over(n):
+    d = {i: i for i in range(n)}
+    for k in d:
+        d[k] += 1
+    return d
+
+
+def given_twice(n):
+    d = {i: i for i in range(n)}
+    return d, d
+
+
+def given_inside(n):
+    d = {i: i for i in range(n)}
+    return [d], d
+
+
+def a_view_that_is_kept(n):
+    d = {i: i for i in range(n)}
+    keys = d.keys()
+    d[-1] = 1
+    return len(keys)
+
+
+def a_set_in_its_order(n):
+    return [x for x in {i * 37 % 101 for i in range(n)}]
+
+
+def other_keys(n):
+    return len({i / 2: 1 for i in range(n)}), len({None: n, n: 1})
+
+
+def an_item_that_changes(n):
+    d = {}
+    for i in range(n):
+        if i % 3 not in d:
+            d[i % 3] = []
+        d[i % 3].append(i)
+    return d
+
+
+@pytest.mark.parametrize("function", [an_alias, an_alias_that_changes, kept_elsewhere, changed_while_gone_over, given_twice, given_inside,
+                                      a_view_that_is_kept, a_set_in_its_order, other_keys, an_item_that_changes, made_on_sides],
+                         ids=lambda function: function.__name__)
+def test_what_others_see_is_left_to_python(function):
+    graph = hia.function(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        for n in (2, 4, 7):
+            made, expected = graph(n), function(n)
+            assert made == expected
+            if function in (given_twice, given_inside):
+                assert made[1] is (made[0][0] if function is given_inside else made[0])
+
+
+@pytest.mark.parametrize("key", [3, -1])
+def test_a_key_that_is_not_there_raises_as_in_python(key):
+    def looked_up(n, key):
+        d = {i: i for i in range(n)}
+        return d[key]
+
+    def removed(n, key):
+        d = {i: i for i in range(n)}
+        del d[key]
+        return len(d)
+
+    def taken(n, key):
+        return {i for i in range(n)}.copy().isdisjoint({key}), {i: i for i in range(n)}.get(key)
+
+    for function in (looked_up, removed):
+        with pytest.raises(KeyError, match=str(key)):
+            hia.function(function)(3, key)
+        assert hia.function(function, strict=True)(5, 3) == function(5, 3)
+    assert hia.function(taken)(3, key) == (True, None)
