@@ -4,7 +4,7 @@ import functools
 
 from hiaton import _core
 from hiaton.function.number_arrays import dtypes_of_array
-from hiaton.function.types import (NEVER, Const, Dct, Func, KeyTable, Mapping, NeverType, Objs, Opaque, Scalar, SearchTree, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (NEVER, Const, Dct, Func, KeyIndex, KeyTable, Mapping, NeverType, Objs, Opaque, Scalar, SearchTree, Sink, Symbol, Tens, Tup, Union,
                                    general, join)
 
 
@@ -13,8 +13,12 @@ def graph_type(dtype, dims=()):
     return _core.graph_type(_core.DType(dtype), list(dims))
 
 
-_INDEX, _THERE = graph_type("i64", (-1,)), graph_type("bool", (-1,))
+_INDEX = graph_type("i64", (-1,))
 _SCALARS = {bool: graph_type("bool"), int: graph_type("i64"), float: graph_type("f64")}
+
+
+def _array_of(kind):
+    return graph_type(str(kind), (-1,))
 
 
 class GraphTypes:
@@ -39,9 +43,11 @@ class GraphTypes:
             return [kind for _, held in type_.captured for kind in self.graph_types(held)]
         if isinstance(type_, Union):
             return [_SCALARS[int], *(kind for side in type_.sides for kind in self.graph_types(side))]
+        if isinstance(type_, KeyIndex):
+            return [_INDEX, *map(_array_of, self.graph_types(type_.key))]
         if isinstance(type_, KeyTable) or isinstance(type_, Mapping) and self.lies_in_table(type_):
-            parts = [kind for part in type_.items for kind in self.graph_types(part)]
-            return [_INDEX, _THERE, _SCALARS[int], _SCALARS[int], *(graph_type(str(kind), (-1,)) for kind in parts)]
+            keys, items = (list(map(_array_of, self.graph_types(part))) for part in type_.items)
+            return [_INDEX, *keys, _SCALARS[int], _SCALARS[int], *items]
         if isinstance(type_, (Mapping, SearchTree)):
             return [self._tree_type(type_), *([_SCALARS[int]] if isinstance(type_, Mapping) else [])]
         if type_.array:

@@ -1,24 +1,23 @@
 """Hash tables in the graph, which sets and dicts with items of numbers consist of: the operations of prelude_tables.py. A table is made of the
-index, whether each entry is there, how many entries there are, how many of them are there, and of an array for each part of the keys and of
-the items."""
+index, an array for each part of the keys, how many entries there are, how many of them were not removed, and an array for each part of the
+items."""
 
 from hiaton.function.key_orders import leaves_of_key
-from hiaton.function.types import BOOL, FLOAT, INT, Lst, Value
+from hiaton.function.types import BOOL, FLOAT, INT, NONE, KeyIndex, Lst, Value
 
-_INDEX, _THERE, _ENTRIES, _SIZE, _KEYS = range(5)
+_INDEX, _KEYS = range(2)
 _FACTOR = 0x4F1BBCDD  # the golden ratio in 31 bits, so that products with 32 bits fit
 _LOW_BITS = 0xFFFFFFFF
 _ELEMENTS = {"i64": INT, "f64": FLOAT, "bool": BOOL}
 
 
 class KeyTables:
-    def _keys_and_items(self, table):
-        """The arrays of the parts of the keys, and those of the items."""
-        behind = _KEYS + len(self.converter.graph_types(table.type.key))
-        return table.ids[_KEYS:behind], table.ids[behind:]
+    def _keys_end(self, table):
+        """The number of the part behind those of the keys: how many entries there are."""
+        return _KEYS + len(self.converter.graph_types(table.type.key))
 
-    def _number_at(self, table, part, place):
-        return self.op("at", table.ids[part], place.ids[0], attributes=(0,))
+    def _keys_of(self, table):
+        return table.ids[_KEYS:self._keys_end(table)]
 
     @staticmethod
     def _with_parts(table, parts):
@@ -27,6 +26,9 @@ class KeyTables:
 
     def _set_at(self, array, place, element):
         return self.op("set_at", array, element, place, attributes=(0,))
+
+    def table_lookup(self, table):
+        return Value(KeyIndex(table.type.key, NONE), table.ids[:self._keys_end(table)])
 
     # Slots.
 
@@ -52,7 +54,7 @@ class KeyTables:
         return self._in_index(table, self.op("add", slot.ids[0], self.constant(1, "i64")))
 
     def table_in_slot(self, table, slot):
-        return Value(INT, (self._number_at(table, _INDEX, slot),))
+        return Value(INT, (self.op("at", table.ids[_INDEX], slot.ids[0], attributes=(0,)),))
 
     def table_entry(self, table, slot):
         """The number of the entry in a slot where one is."""
@@ -62,7 +64,7 @@ class KeyTables:
 
     def table_has_key(self, table, entry, key):
         found = True
-        for array, part in zip(self._keys_and_items(table)[0], self.coerce(key, table.type.key).ids):
+        for array, part in zip(self._keys_of(table), self.coerce(key, table.type.key).ids):
             found = self.all_of(found, self.op("eq", self.op("at", array, entry.ids[0], attributes=(0,)), part))
         return self.truth_value(found)
 
@@ -70,19 +72,16 @@ class KeyTables:
         return Value(type_, tuple(self.op("at", array, entry.ids[0], attributes=(0,)) for array in arrays))
 
     def table_key(self, table, entry):
-        return self._of_entry(self._keys_and_items(table)[0], table.type.key, entry)
+        return self._of_entry(self._keys_of(table), table.type.key, entry)
 
     def table_item(self, table, entry):
-        return self._of_entry(self._keys_and_items(table)[1], table.type.value, entry)
-
-    def table_is_there(self, table, entry):
-        return Value(BOOL, (self._number_at(table, _THERE, entry),))
+        return self._of_entry(table.ids[self._keys_end(table) + 2:], table.type.value, entry)
 
     def table_entries(self, table):
-        return Value(INT, (table.ids[_ENTRIES],))
+        return Value(INT, (table.ids[self._keys_end(table)],))
 
     def table_size(self, table):
-        return Value(INT, (table.ids[_SIZE],))
+        return Value(INT, (table.ids[self._keys_end(table) + 1],))
 
     def table_slots(self, table):
         return Value(INT, (self.op("size", table.ids[_INDEX], attributes=(0,)),))
@@ -90,32 +89,29 @@ class KeyTables:
     # Changes.
 
     def table_changed(self, table, entry, item):
-        parts = self.coerce(item, table.type.value).ids
-        behind = len(table.ids) - len(parts)
-        return self._with_parts(table, {behind + number: self._set_at(table.ids[behind + number], entry.ids[0], part)
-                                        for number, part in enumerate(parts)})
+        parts = enumerate(self.coerce(item, table.type.value).ids, self._keys_end(table) + 2)
+        return self._with_parts(table, {number: self._set_at(table.ids[number], entry.ids[0], part) for number, part in parts})
 
     def table_appended(self, table, slot, key, item):
-        entry, one = table.ids[_ENTRIES], self.constant(1, "i64")
-        following = self.op("add", entry, one)
-        leaves = [*self.coerce(key, table.type.key).ids, *self.coerce(item, table.type.value).ids]
-        parts = {_KEYS + number: self._set_at(table.ids[_KEYS + number], entry, leaf) for number, leaf in enumerate(leaves)}
-        return self._with_parts(table, {
-            **parts, _INDEX: self._set_at(table.ids[_INDEX], slot.ids[0], following), _ENTRIES: following,
-            _THERE: self._set_at(table.ids[_THERE], entry, self.constant(True, "bool")), _SIZE: self.op("add", table.ids[_SIZE], one)})
+        entry, size, end = self.table_entries(table).ids[0], self.table_size(table).ids[0], self._keys_end(table)
+        following, one = self.op("add", entry, self.constant(1, "i64")), self.constant(1, "i64")
+        leaves = {**dict(enumerate(self.coerce(key, table.type.key).ids, _KEYS)), **dict(enumerate(self.coerce(item, table.type.value).ids, end + 2))}
+        parts = {number: self._set_at(table.ids[number], entry, leaf) for number, leaf in leaves.items()}
+        return self._with_parts(table, {**parts, _INDEX: self._set_at(table.ids[_INDEX], slot.ids[0], following), end: following,
+                                        end + 1: self.op("add", size, one)})
 
     def table_removed(self, table, slot):
-        one, entry = self.constant(1, "i64"), self.table_in_slot(table, slot).ids[0]
-        return self._with_parts(table, {
-            _THERE: self._set_at(table.ids[_THERE], self.op("sub", entry, one), self.constant(False, "bool")),
-            _INDEX: self._set_at(table.ids[_INDEX], slot.ids[0], self.constant(-1, "i64")), _SIZE: self.op("sub", table.ids[_SIZE], one)})
+        end = self._keys_end(table)
+        size = self.op("sub", self.table_size(table).ids[0], self.constant(1, "i64"))
+        index = self._set_at(table.ids[_INDEX], slot.ids[0], self.constant(-1, "i64"))
+        return self._with_parts(table, {_INDEX: index, end + 1: size})
 
     def table_empty(self, table, slots):
-        zero = self.constant(0, "i64")
-        room = Value(INT, (self.op("div", self.held(slots).ids[0], self.constant(2, "i64")),))
-        ids = [self.zeros_array("i64", self.held(slots)), self.zeros_array("bool", room), zero, zero]
-        ids += [self.zeros_array(str(kind), room) for part in (table.type.key, table.type.value) for kind in self.converter.graph_types(part)]
-        return Value(table.type, tuple(ids))
+        zero, room = self.constant(0, "i64"), Value(INT, (self.op("div", self.held(slots).ids[0], self.constant(2, "i64")),))
+
+        def arrays(type_):
+            return [self.zeros_array(str(kind), room) for kind in self.converter.graph_types(type_)]
+        return Value(table.type, (self.zeros_array("i64", self.held(slots)), *arrays(table.type.key), zero, zero, *arrays(table.type.value)))
 
     def zeros_array(self, dtype, length):
         return self.zeros(Lst(_ELEMENTS[dtype], True, False, True), length).ids[0]

@@ -24,7 +24,7 @@ _OF_TWO_SETS = {"BitOr": "union", "BitAnd": "intersection", "Sub": "difference",
 @functools.cache
 def store_operations():
     """The functions of prelude_tables.py and prelude_trees.py that are operations of the graph: the names of the methods, by identity."""
-    of_tables = ("first_slot", "next_slot", "in_slot", "has_key", "key", "item", "is_there", "entries", "size", "slots", "changed", "appended",
+    of_tables = ("first_slot", "next_slot", "in_slot", "has_key", "key", "item", "lookup", "entries", "size", "slots", "changed", "appended",
                  "removed", "empty")
     of_trees = ("left", "right", "size", "number", "key", "item", "node", "entry_before")
     found = {id(getattr(prelude_tables, f"table_{name}")): f"table_{name}" for name in of_tables}
@@ -77,7 +77,7 @@ class Mappings:
             return None
         store = self.store_of(value)
         if isinstance(store.type, KeyTable):
-            slot = self.call_store("slot_of_key", [store, key])
+            slot = self.call_store("slot_of_key", [self.table_lookup(store), key])
             return self.op("ge", slot.ids[0], self.constant(0, "i64")), lambda: self.table_item(store, self.table_entry(store, slot))
         place = self.call_store("place_in_tree", [store, key])
         return self.is_tree(place), lambda: self.tree_item(place)

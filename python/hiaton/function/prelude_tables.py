@@ -30,9 +30,9 @@ def table_item(table, entry):
     return table.items[entry]
 
 
-def table_is_there(table, entry):
-    """Whether the entry was not removed."""
-    return table.there[entry]
+def table_lookup(table):
+    """What of the table is needed to find a key."""
+    return table.index, table.keys
 
 
 def table_entries(table):
@@ -57,14 +57,14 @@ def table_changed(table, entry, item):
 def table_appended(table, slot, key, item):
     """The table with one more entry, in a slot where none is."""
     table.index[slot] = table.entries + 1
-    table.keys[table.entries], table.items[table.entries], table.there[table.entries] = key, item, True
+    table.keys[table.entries], table.items[table.entries] = key, item
     table.entries, table.size = table.entries + 1, table.size + 1
     return table
 
 
 def table_removed(table, slot):
     """The table without the entry of a slot."""
-    table.there[table.index[slot] - 1], table.index[slot], table.size = False, -1, table.size - 1
+    table.index[slot], table.size = -1, table.size - 1
     return table
 
 
@@ -91,8 +91,13 @@ def free_slot(table, slot):
     return slot if table_in_slot(table, slot) <= 0 else free_slot(table, table_next_slot(table, slot))
 
 
+def is_there(table, entry):
+    """Whether the entry was not removed."""
+    return table_entries(table) == table_size(table) or table_in_slot(table, slot_of_key(table_lookup(table), table_key(table, entry))) == entry + 1
+
+
 def table_with(table, key, item):
-    slot = slot_of_key(table, key)
+    slot = slot_of_key(table_lookup(table), key)
     if slot >= 0:
         return table_changed(table, table_in_slot(table, slot) - 1, item)
     if 2 * (table_entries(table) + 1) > table_slots(table):
@@ -101,7 +106,7 @@ def table_with(table, key, item):
 
 
 def with_new_key(table, key, item):
-    return table_appended(table, free_slot(table, table_first_slot(table, key)), key, item)
+    return table_appended(table, free_slot(table_lookup(table), table_first_slot(table, key)), key, item)
 
 
 def with_room(table):
@@ -116,24 +121,24 @@ def refilled(made, table, entry):
     """A table with the entries of another one from a number on, which it has room for."""
     if entry == table_entries(table):
         return made
-    if table_is_there(table, entry):
+    if is_there(table, entry):
         key = table_key(table, entry)
-        made = table_appended(made, free_slot(made, table_first_slot(made, key)), key, table_item(table, entry))
+        made = table_appended(made, free_slot(table_lookup(made), table_first_slot(made, key)), key, table_item(table, entry))
     return refilled(made, table, entry + 1)
 
 
 def table_without(table, key):
     """The table without a key that is in it."""
-    return table_removed(table, slot_of_key(table, key))
+    return table_removed(table, slot_of_key(table_lookup(table), key))
 
 
 def keys_of_table(table):
-    return [table_key(table, entry) for entry in range(table_entries(table)) if table_is_there(table, entry)]
+    return [table_key(table, entry) for entry in range(table_entries(table)) if is_there(table, entry)]
 
 
 def items_of_table(table):
-    return [table_item(table, entry) for entry in range(table_entries(table)) if table_is_there(table, entry)]
+    return [table_item(table, entry) for entry in range(table_entries(table)) if is_there(table, entry)]
 
 
 def pairs_of_table(table):
-    return [(table_key(table, entry), table_item(table, entry)) for entry in range(table_entries(table)) if table_is_there(table, entry)]
+    return [(table_key(table, entry), table_item(table, entry)) for entry in range(table_entries(table)) if is_there(table, entry)]

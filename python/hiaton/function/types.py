@@ -141,6 +141,10 @@ class KeyTable(Store):
     """A hash table."""
 
 
+class KeyIndex(Store):
+    """What of a hash table is needed to find a key."""
+
+
 class SearchTree(Store):
     """A search tree."""
 
@@ -272,7 +276,7 @@ def floats_in(type_):
     return [type_] if is_float(type_) else []
 
 
-_GENERAL_ALREADY = frozenset({Scalar, Symbol, Tens, Objs, Lst, KeyTable, SearchTree, Mapping, Union})
+_GENERAL_ALREADY = frozenset({Scalar, Symbol, Tens, Objs, Lst, KeyTable, KeyIndex, SearchTree, Mapping, Union})
 
 
 def general(type_):
