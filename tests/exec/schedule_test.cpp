@@ -36,6 +36,30 @@ TEST(Schedules, AsTheyAreMadeAreRight) {
   }
 }
 
+/// Whether the operation that sets an element in `body` takes the array over, so that it changes in place.
+bool changes_in_place(const std::string& body) {
+  Scheduled program(
+      "fn most(xs: i64[_], i: i64) -> i64 = if i == 0 then 0 else max(xs[i - 1], most(xs, i - 1))\n"
+      "fn changed(n: i64, xs: i64[_]) -> (i64, i64[_]) =\n" +
+      body + "fn main(n: i64) -> (i64, i64[_]) = changed(n, [n, 1, 2])\n");
+  EXPECT_EQ(program.message(), "");
+  bool takes = false;
+  first<statements::Compute>(program.body("changed").statements, [&](const statements::Compute& compute) {
+    const bool sets = compute.takes.size() == 3;
+    if (sets) takes = compute.takes[0];
+    return sets;
+  });
+  return takes;
+}
+
+TEST(Schedules, ChangeAnArrayBehindWhatReadsIt) {
+  EXPECT_TRUE(changes_in_place("  let m = most(xs, n)\n  (m, xs with [0] = 7)\n"));
+  EXPECT_TRUE(changes_in_place("  let ys = xs with [0] = 7\n  (most(xs, n), ys)\n"));
+  EXPECT_TRUE(changes_in_place(
+      "  let m = if n > 2 then most(xs, n) else 0\n  (m, if n > 1 then xs with [0] = 7 else xs)\n"));
+  EXPECT_FALSE(changes_in_place("  let ys = xs with [0] = 7\n  (most(xs, most(ys, n)), ys)\n"));
+}
+
 TEST(Schedules, ThatForgetAReferenceAreFound) {
   Scheduled lists(kLists);
   auto& moves = first<statements::Return>(lists.body("append").statements, kHasMoves).leave.handover.moved;

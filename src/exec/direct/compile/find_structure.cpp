@@ -155,8 +155,8 @@ class ItemOrder {
     return false;
   }
 
-  /// What changes a value in place comes after all else that reads it, where none of that needs what the change
-  /// gives: otherwise the value would be copied.
+  /// What changes a value in place comes after all else that reads it, where none of that needs what the
+  /// change gives: otherwise the value would be copied.
   void connect_updates() {
     for (uint32_t update = 0; update < units_.size(); ++update) {
       if (!updates_in_place(units_[update])) continue;
