@@ -36,6 +36,15 @@ def empty_mapping(cls):
     return Mapping(NEVER, NONE if cls is set else NEVER, cls, True)
 
 
+def kept(type_):
+    """The type of a value that is an item: others may refer to it."""
+    if isinstance(type_, Lst):
+        return Lst(type_.element)
+    if isinstance(type_, Tup):
+        return Tup(tuple(map(kept, type_.items)), type_.cls)
+    return dataclasses.replace(type_, fresh=False) if isinstance(type_, (Dct, Mapping)) else type_
+
+
 def mappings_in(type_):
     """The types of the dicts and sets that a value of the type is, or is a tuple of."""
     if isinstance(type_, Mapping):
@@ -332,7 +341,7 @@ class Mappings:
         key = element if is_set else element.items[0]
         if key_type(key) is None:
             self._refuse_key(key)
-        to = Mapping(key_type(key), join(made.type.value, NONE if is_set else general(element.items[1])), made.type.cls, True)
+        to = Mapping(key_type(key), join(made.type.value, NONE if is_set else kept(general(element.items[1]))), made.type.cls, True)
         if made.type.key not in (NEVER, to.key):
             self.refuse(f"expected keys of one type, found {made.type.key} and {to.key}; convert them")
         made = self.coerce(self.as_new_mapping(made), to)
