@@ -11,7 +11,7 @@ ITEMS = {"int": ["i", "n", "7", "s % 5"], "float": ["0.5", "float(i)", "n / 4"],
 
 
 class Programs(RandomText):
-    """Each has a function `main` of an integer, a list of integers and an object."""
+    """Each has a function `main` of an integer, a list of integers, an object and two dicts."""
 
     # Expressions. `scope`: names of dicts and sets by what they stand for, as ("dict", "int", "float").
 
@@ -164,7 +164,9 @@ class Programs(RandomText):
     def text(self):
         self.lines = ["import functools\n\nfrom random_program_objects import Leaf\n\ng0 = 3\nlog = []\n\n"]
         scope = {"names": [], "changers": self.functions(), "inside": []}
-        self.lines.append("def main(n, xs, t):\n    s = i = 0\n    kept = []")
+        self.lines.append("def main(n, xs, t, g, h):\n    s = i = 0\n    kept = []")
+        if self.random.random() < 0.5:  # dicts of the caller
+            scope["names"] += [("g", ("dict", "int", "int")), ("h", ("dict", "int", "list"))][:self.random.randint(1, 2)]
         scope = self.block(scope, 2, 1)
         scope = self.block(scope, 3, 1)
         names = [name for name, _ in scope["names"]]
@@ -175,4 +177,5 @@ class Programs(RandomText):
 def arguments(seed):
     from random_program_objects import Leaf
     rng = random.Random(seed)
-    return rng.randint(1, 5), [rng.randint(-3, 5) for _ in range(rng.randint(1, 6))], Leaf(rng.randint(0, 9))
+    g, h = ({rng.randint(-2, 9): one for _ in range(rng.randint(0, 5))} for one in (rng.randint(0, 9), [1, rng.randint(0, 9)]))
+    return rng.randint(1, 5), [rng.randint(-3, 5) for _ in range(rng.randint(1, 6))], Leaf(rng.randint(0, 9)), g, h

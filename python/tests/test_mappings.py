@@ -404,3 +404,64 @@ def test_a_key_that_is_not_there_raises_as_in_python(key):
             hia.function(function)(3, key)
         assert hia.function(function, strict=True)(5, 3) == function(5, 3)
     assert hia.function(taken)(3, key) == (True, None)
+
+
+def reached(graph, n, seen):
+    seen.add(n)
+    return 1 + sum([reached(graph, m, seen) for m in graph[n] if m not in seen])
+
+
+def test_a_dict_with_keys_of_numbers_is_an_argument_of_any_size():
+    graph = hia.function(lambda edges: reached(edges, 0, set()), strict=True)
+    rng = random.Random(2)
+    for size in (1, 5, 70, 300):
+        edges = {n: [rng.randrange(size) for _ in range(2)] for n in range(size)}
+        assert graph(edges) == reached(edges, 0, set())
+    assert graph._conversions == 1
+
+
+def test_a_dict_of_many_texts_is_an_argument():
+    total = hia.function(lambda counts, words: sum([counts.get(word, 0) for word in words]), strict=True)
+    assert total({str(n): n for n in range(500)}, ["7", "x", "499"]) == 506
+    assert total({str(n): n for n in range(300)}, ["7"]) == 7
+
+
+def changed(d, n):
+    d[n] = 1
+    return len(d)
+
+
+def given_back(d, n):
+    return d
+
+
+def given_in_a_tuple(d, n):
+    return n, d
+
+
+def read(d, n):
+    e = d.copy()
+    e[n] = 0
+    return e, d == e, list(d.items()), [v for k, v in d.items() if k > 1], {**d, 7: 2}, sorted(d), d.get(n)
+
+
+@pytest.mark.parametrize("function", [changed, given_back, given_in_a_tuple, read])
+def test_a_dict_of_the_caller_stays_the_callers(function):
+    graph = hia.function(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        for given in ({1: 5, 3: 2}, {}, {2: 4}, {1: 5, 3: 2, 4: 4}, {(1, 2): 3}, {"a": 1}, {1: None}, {1: 2.5, 2: 3}):
+            mine, theirs = dict(given), dict(given)
+            made, expected = outcome(graph, mine, 3), outcome(function, theirs, 3)
+            assert made == expected and mine == theirs
+            if function is given_back:
+                assert made is mine
+            if function is given_in_a_tuple:
+                assert made[1] is mine
+
+
+def outcome(function, *args):
+    try:
+        return function(*args)
+    except TypeError as error:
+        return str(error)

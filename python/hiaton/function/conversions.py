@@ -12,6 +12,7 @@ from hiaton import _core
 from hiaton.function import log
 from hiaton.function.arrays import tensor_of
 from hiaton.function.convert import Converter
+from hiaton.function.dict_arguments import CoreOfPairs
 from hiaton.function.errors import ConversionError
 from hiaton.function.guards import Guards
 from hiaton.function.observe import Observer
@@ -55,7 +56,7 @@ class Graph:
         self.states = States(converter) if converter.places or converter.followed else None
         self.result = converter.result.items[0] if converter.places else converter.result
         self.source = converter.source
-        self.core = core
+        self.core = CoreOfPairs(core, converter.places_of_pairs) if converter.places_of_pairs else core
         self.guards = Guards(converter.guards)
         self.cells = converter.cells
         self.followed = converter.followed
@@ -231,7 +232,8 @@ class Conversions:
             if graph.states is not None:
                 graph.states.add_types(values, self._fields, self._state_types)
         observer = Observer(self._fields)
-        found = tuple(self._assumed(number, value, observer.type_of(value)) for number, value in enumerate(values))
+        found = tuple(self._assumed(number, value, (observer.type_of if "entry" in how else observer.argument_type)(value))
+                      for number, value in enumerate(values))
         wider, replaced = self._wider(found)
         key = (wider, *(frozenset(known.items()) for known in (self._fields, self._state_types)),
                frozenset((cell, type_) for cell, (_, type_) in self._followed.items()))

@@ -21,14 +21,14 @@ from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.graph_types import GraphTypes, graph_type
 from hiaton.function.instances import GROWS, Instances, parameters_of
-from hiaton.function.mappings import mappings_in
+from hiaton.function.mappings import mappings_in, pairs_of
 from hiaton.function.names import capital_name, plain_name
 from hiaton.function.reasons import Reasons
 from hiaton.function.scopes import lent_names, number_of_notes
 from hiaton.function.source import Text, is_coroutine, is_generator, place, tree_of
 from hiaton.function.state import Root
-from hiaton.function.statements import build_function
-from hiaton.function.types import BOOL, FLOAT, INT, NEVER, Lst, Objs, Sink, Tup, Value, floats_in
+from hiaton.function.statements import Scope, build_function
+from hiaton.function.types import BOOL, FLOAT, INT, NEVER, Lst, Mapping, Objs, Sink, Tup, Value, floats_in
 
 MOST_ROUNDS = 60
 _one_at_a_time = threading.RLock()
@@ -83,6 +83,7 @@ class Converter(Instances, GraphTypes, Reasons):
         self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
         self.followed = followed or {}  # by cell: its place and its type, of numbers that are arguments
         self.gives_mappings = False  # whether its result has dicts whose keys the run tells, or sets
+        self.places_of_pairs = {number for number, one in enumerate(types) if isinstance(one, Mapping)}  # of arguments that are dicts
         self.sinks = set()          # the numbers of arguments that are lists which are appended to
         self.appended = {}          # by identity: lists that were there before and are appended to
         self.failing = testing.failing  # the number of an assumption that fails, for tests
@@ -228,12 +229,14 @@ class Converter(Instances, GraphTypes, Reasons):
     def _main(self):
         """The instance that runs: what is set by it comes behind the arguments."""
         lent = lent_names(tree_of(self.function))
-        if not self.places and not self.roots and not self.sinks and not lent and not self.gives_mappings:
+        if not self.places and not self.roots and not self.sinks and not lent and not self.gives_mappings \
+                and not self.places_of_pairs:
             return self.instance_of(self.function, self._argument_types(), is_entry=True)
         types = [Root(one.classes, False, number) if number in self.roots else one
                  for number, one in enumerate(self._argument_types())]
         types = [Sink(number) if number in self.sinks and isinstance(one, Lst) else one
                  for number, one in enumerate(types)]
+        types = [pairs_of(one) if number in self.places_of_pairs else one for number, one in enumerate(types)]
         for key, place in self.places.items():
             if not place.is_log and key not in self.missing:
                 types.append(self.assumed.get(("state", key), self.observed[key]))
@@ -241,6 +244,8 @@ class Converter(Instances, GraphTypes, Reasons):
         function = self.function
 
         def build(frame, values):
+            frame.where = self.scope_of(function, Scope)
+            values = [frame.mapping_given(value) if number in self.places_of_pairs else value for number, value in enumerate(values)]
             return frame.given_mappings(frame.without_lists(build_function(frame, function, values, True)))
         return self.instance(("main", id(function.__code__), id(function)), function.__name__, types, build, True, parameters_of(function))
 

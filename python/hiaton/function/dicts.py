@@ -1,6 +1,7 @@
 """Dicts whose keys are known before the run: a value for each key."""
 
 import ast
+import dataclasses
 import enum
 
 from hiaton.function.known_items import MOST_KEYS
@@ -239,7 +240,7 @@ class Dicts:
         if isinstance(type_, Dct) and type_.fresh:
             return Value(Dct(type_.keys, type_.items, False, type_.made), value.ids)
         if isinstance(type_, Mapping):
-            return Value(Mapping(type_.key, type_.value, type_.cls), value.ids)
+            return Value(dataclasses.replace(type_, fresh=False), value.ids)
         return Value(Lst(type_.element), value.ids) if isinstance(type_, Lst) else value
 
     def iterated(self, value):
@@ -268,7 +269,7 @@ def _any_part(type_, test):
 
 def came_in(type_):
     """Whether a value of the type has a dict that is an object of the caller."""
-    return _any_part(type_, lambda part: isinstance(part, Dct) and not part.made)
+    return _any_part(type_, lambda part: isinstance(part, (Dct, Mapping)) and not part.made)
 
 
 def holds_sink(type_):

@@ -36,6 +36,11 @@ def empty_mapping(cls):
     return Mapping(NEVER, NONE if cls is set else NEVER, cls, True)
 
 
+def pairs_of(type_):
+    """The type of the keys and items of a dict of the caller, which the graph gets in its place."""
+    return Lst(Tup((type_.key, type_.value)))
+
+
 def kept(type_):
     """The type of a value that is an item: others may refer to it."""
     if isinstance(type_, Lst):
@@ -152,7 +157,7 @@ class Mappings:
             self.refuse(f"expected dicts or sets of one type, found {value.type} and {to}; convert the keys and the items")
         parts = self.view_of_mapping(value, "keys" if to.cls is set else "items")
         made = self._new_mapping_by("with_keys" if to.cls is set else "with_pairs", [self.default(to), parts], to)
-        return made if to.fresh else self.shared(made)
+        return Value(to, made.ids)
 
     def length_of_mapping(self, value):
         store = self.store_of(value)
@@ -229,6 +234,8 @@ class Mappings:
 
     def given_mappings(self, value):
         """What the graph gives: dicts and sets as what Python makes them of."""
+        if not all(one.made for one in mappings_in(value.type)):
+            self.refuse("a dict that came in cannot be given back; give a copy, dict.copy()")
         if any(sum(not one.fresh for one in mappings_in(value.type) if one.cls is cls) > 1 for cls in (dict, set)):
             self.refuse("two dicts or two sets that may be one cannot be given back; give copies, x.copy()")
         return self._without_mappings(value)
@@ -265,12 +272,17 @@ class Mappings:
             return of_side(0)
         return value
 
+    def mapping_given(self, pairs):
+        """A dict of the caller, of its keys and items."""
+        made = self.dict_of_pairs(pairs)
+        return Value(dataclasses.replace(made.type, fresh=False, made=False), made.ids)
+
     # New dicts and sets.
 
     def _new_mapping_by(self, name, args, to):
         """What a function of prelude_mappings.py makes: a new dict or set of this type."""
         made = self._call_mappings(name, args)
-        return self.coerce(self.as_new_mapping(made) if isinstance(made.type, Mapping) else made, dataclasses.replace(to, fresh=True))
+        return self.coerce(self.as_new_mapping(made) if isinstance(made.type, Mapping) else made, dataclasses.replace(to, fresh=True, made=True))
 
     def eval_Set(self, node):
         made = self.default(empty_mapping(set))

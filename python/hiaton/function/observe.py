@@ -1,11 +1,13 @@
 """What types the arguments of a call have, all the way down."""
 
 import enum
+import functools
 import types as python_types
 
 from hiaton import _core
 from hiaton.function.dicts import MOST_KEYS, is_key
-from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Dct, Lst, Objs, Opaque, Tens, Tup,
+from hiaton.function.key_orders import key_type
+from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Dct, Lst, Mapping, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup,
                                    is_data_class, join)
 
 _SCALARS = {bool: BOOL, int: INT, float: FLOAT, str: SYMBOL}
@@ -57,6 +59,15 @@ class Observer:
             return Objs(frozenset([cls]))
         return Opaque(cls.__name__)
 
+    def argument_type(self, value):
+        """The type of a whole argument: a dict with keys of numbers, or of more texts than are known before the run, is one whose keys the
+        run tells, where all of its items are alike and none are tensors."""
+        found = {key_type(self._type(key)) for key in value} if type(value) is dict else set()
+        if len(found) != 1 or not found <= {INT} and not isinstance(next(iter(found)), Tup) and not (found == {SYMBOL} and len(value) > MOST_KEYS):
+            return self.type_of(value)
+        item = functools.reduce(join, map(self.type_of, value.values()), NEVER)
+        return Mapping(*found, item, dict, made=False) if _is_kept_in_table(item) else self.type_of(value)
+
     def _fields_of(self, value):
         cls = type(value)
         names = dict.fromkeys(getattr(value, "__dict__", ()))
@@ -69,3 +80,9 @@ class Observer:
             found = self._type(getattr(value, name))
             key = cls, name
             self.fields[key] = join(self.fields.get(key, NEVER), found)
+
+
+def _is_kept_in_table(type_):
+    """Whether it is the type of items of a dict whose keys the run tells."""
+    parts = [*getattr(type_, "items", ()), *([type_.element] if isinstance(type_, Lst) else [])]
+    return isinstance(type_, (Scalar, Symbol, Objs, Tup, Lst, NeverType)) and all(map(_is_kept_in_table, parts))

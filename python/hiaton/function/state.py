@@ -34,7 +34,7 @@ def unrooted(type_):
     if isinstance(type_, Lst):
         return Lst(unrooted(type_.element), type_.fresh, type_.backward)
     if isinstance(type_, Mapping):
-        return Mapping(type_.key, unrooted(type_.value), type_.cls, type_.fresh)
+        return dataclasses.replace(type_, value=unrooted(type_.value))
     if isinstance(type_, Union):
         return Union(tuple(map(unrooted, type_.sides)))
     return type_

@@ -151,12 +151,13 @@ class SearchTree(Store):
 
 @dataclasses.dataclass(frozen=True)
 class Mapping(Type):
-    """A dict whose keys the run tells, or a set, as `cls` says. `fresh`: as of a list."""
+    """A dict whose keys the run tells, or a set, as `cls` says. `fresh`: as of a list. `made`: the graph made it."""
 
     key: Type
     value: Type
     cls: type
     fresh: bool = False
+    made: bool = True
 
     @property
     def items(self):
@@ -375,7 +376,7 @@ def _join_mappings(a, b):
     if NEVER not in (a.key, b.key) and a.key != b.key:
         return None
     key, value = join(a.key, b.key), join(a.value, b.value)
-    return type(a)(key, value) if isinstance(a, Store) else Mapping(key, value, a.cls, a.fresh and b.fresh)
+    return type(a)(key, value) if isinstance(a, Store) else Mapping(key, value, a.cls, a.fresh and b.fresh, a.made and b.made)
 
 
 def _key_of_dict(key):
