@@ -20,7 +20,8 @@
 namespace hiaton {
 
 /// A program with a function `loss`, whose first result is to be made small, and perhaps functions `predict`
-/// and `metrics`. All take one example. Immutable; several threads may use it at once.
+/// and `metrics`. All take one example. Immutable; several threads may use it at once. One that was moved
+/// from is refused by a ProgramError.
 class Model {
  public:
   /// Throws ProgramError where the file cannot be read or holds no legal program with a function `loss` whose
@@ -57,6 +58,7 @@ class Model {
 
  private:
   struct Parts;
+  const Parts& parts() const;
   const Program& program_of_loss(const RunOptions& options) const;
   explicit Model(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   std::shared_ptr<const Parts> parts_;

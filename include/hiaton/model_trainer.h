@@ -24,8 +24,9 @@ namespace hiaton::train {
 
 class SharedBatches;
 
-/// A model, its parameters, and an optimizer. Of one thread at a time. Deterministic: equal parameters,
-/// examples and steps give equal bits, or resumed training would differ from uninterrupted training.
+/// A model, its parameters, and an optimizer. Of one thread at a time. One that was moved from is refused by
+/// a ProgramError. Deterministic: equal parameters, examples and steps give equal bits, or resumed training
+/// would differ from uninterrupted training.
 class ModelTrainer {
  public:
   /// `run` says how runs go (workers, budgets, batching); its parameters and gradients are not looked at.
@@ -92,6 +93,7 @@ class ModelTrainer {
  private:
   friend void load_parameters(const std::filesystem::path& path, ModelTrainer& trainer);
   struct Parts;
+  Parts& parts() const;
   std::unique_ptr<Parts> parts_;
 };
 

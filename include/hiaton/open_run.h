@@ -35,6 +35,8 @@ struct OpenProgram;
 /// run is over: until finish(), cancel(), an error, or its end as an object. `stats` are filled then, and
 /// `gradients` are complete after finish(). The time of `timeout` is that of the work alone, and a trace has
 /// a slice of it for each wait that had something to do.
+///
+/// One that was moved from is refused by a ProgramError.
 class OpenRun {
  public:
   OpenRun(OpenRun&&) noexcept;
@@ -65,6 +67,7 @@ class OpenRun {
   friend class Program;
   class Impl;
   OpenRun(std::shared_ptr<const exec::OpenProgram> program, RunOptions options);
+  Impl& impl() const;
 
   std::unique_ptr<Impl> impl_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/not_moved.h"
 #include "engine/pipeline.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
@@ -79,12 +80,16 @@ Model Model::from_module(ir::Module module, const CompileOptions& options) {
   return Model(std::make_shared<const Parts>(std::move(parts)));
 }
 
+const Model::Parts& Model::parts() const {
+  return not_moved(parts_, "a model", "a Model");
+}
+
 const std::vector<graph::Parameter>& Model::parameters() const {
-  return parts_->training.graph().parameters();
+  return parts().training.graph().parameters();
 }
 
 const ir::Module& Model::module() const {
-  return parts_->module;
+  return parts().module;
 }
 
 std::vector<Value> Model::initial_parameters(uint64_t seed) const {
@@ -92,7 +97,7 @@ std::vector<Value> Model::initial_parameters(uint64_t seed) const {
 }
 
 const Program& Model::program_of_loss(const RunOptions& options) const {
-  return options.gradients != nullptr ? parts_->training : parts_->loss;
+  return options.gradients != nullptr ? parts().training : parts().loss;
 }
 
 std::vector<std::vector<Value>> Model::loss(std::span<const std::vector<Value>> examples,
@@ -116,29 +121,29 @@ void Model::predict(Examples& examples, RunOptions options) const {
 }
 
 bool Model::can_predict() const {
-  return parts_->predict.has_value();
+  return parts().predict.has_value();
 }
 
 const Program& Model::predict_program() const {
-  if (!parts_->predict) throw ProgramError("expected a function 'predict', found none");
-  return *parts_->predict;
+  if (!parts().predict) throw ProgramError("expected a function 'predict', found none");
+  return *parts().predict;
 }
 
 bool Model::has_metrics() const {
-  return parts_->metrics.has_value();
+  return parts().metrics.has_value();
 }
 
 const Program& Model::metrics_program() const {
-  if (!parts_->metrics) throw ProgramError("expected a function 'metrics', found none");
-  return *parts_->metrics;
+  if (!parts().metrics) throw ProgramError("expected a function 'metrics', found none");
+  return *parts().metrics;
 }
 
 const Program& Model::training_program() const {
-  return parts_->training;
+  return parts().training;
 }
 
 const Program& Model::loss_program() const {
-  return parts_->loss;
+  return parts().loss;
 }
 
 }  // namespace hiaton

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/not_moved.h"
 #include "exec/fault.h"
 #include "exec/open_program.h"
 #include "exec/run_checks.h"
@@ -177,8 +178,12 @@ OpenRun::OpenRun(OpenRun&&) noexcept = default;
 OpenRun& OpenRun::operator=(OpenRun&&) noexcept = default;
 OpenRun::~OpenRun() = default;
 
+OpenRun::Impl& OpenRun::impl() const {
+  return not_moved(impl_, "an open run", "an OpenRun");
+}
+
 const std::vector<Phase>& OpenRun::phases() const {
-  return impl_->phases();
+  return impl().phases();
 }
 
 std::size_t OpenRun::parameter_count() const {
@@ -188,19 +193,19 @@ std::size_t OpenRun::parameter_count() const {
 }
 
 void OpenRun::feed(std::size_t parameter, Value argument) {
-  impl_->feed(parameter, std::move(argument));
+  impl().feed(parameter, std::move(argument));
 }
 
 Value OpenRun::wait(std::size_t result, const std::atomic<bool>* cancel) {
-  return impl_->wait(result, cancel);
+  return impl().wait(result, cancel);
 }
 
 RunStats OpenRun::finish() {
-  return impl_->finish();
+  return impl().finish();
 }
 
 void OpenRun::cancel() {
-  impl_->cancel();
+  impl().cancel();
 }
 
 }  // namespace hiaton

@@ -1,5 +1,6 @@
 #include <mutex>
 
+#include "base/not_moved.h"
 #include "engine/pipeline.h"
 #include "exec/listed_examples.h"
 #include "exec/on_demand.h"
@@ -105,7 +106,7 @@ Program Program::from_graph(graph::Graph graph, const CompileOptions& options) {
 }
 
 void Program::require_not_moved() const {
-  if (plans_ == nullptr) throw ProgramError("expected a program, found a Program that was moved from");
+  not_moved(plans_, "a program", "a Program");
 }
 
 RunResult Program::run(std::span<const Value> arguments, RunOptions options) const {

@@ -295,8 +295,9 @@ std::optional<std::string> find_misfit(const Value& value, const Type& type) {
   };
   const auto told = [](const Open& open, std::string_view found) {
     if (open.field == nullptr) return std::string(found);
-    return fmt::format("{} as field '{}: {}' of {}", found, open.field->name, to_string(*open.wanted),
-                       open.of->name);
+    // Strings and tuples have variants without a name.
+    return fmt::format("{} as field '{}: {}'{}{}", found, open.field->name, to_string(*open.wanted),
+                       open.of->name.empty() ? "" : " of ", open.of->name);
   };
   SmallVector<Open, 64> waiting;
   SharedParts known;

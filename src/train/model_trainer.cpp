@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/not_moved.h"
 #include "hiaton/error.h"
 #include "hiaton/optimizer.h"
 #include "train/checkpoint.h"
@@ -62,40 +63,44 @@ ModelTrainer::ModelTrainer(ModelTrainer&&) noexcept = default;
 ModelTrainer& ModelTrainer::operator=(ModelTrainer&&) noexcept = default;
 ModelTrainer::~ModelTrainer() = default;
 
+ModelTrainer::Parts& ModelTrainer::parts() const {
+  return not_moved(parts_, "a trainer", "a ModelTrainer");
+}
+
 double ModelTrainer::step(std::span<const std::vector<Value>> examples, double learning_rate) {
   if (examples.empty()) throw ProgramError("expected examples to learn from, found none");
   if (!(learning_rate >= 0) || !std::isfinite(learning_rate))
     throw ProgramError(fmt::format("learning rate: expected 0 or more, found {}", learning_rate));
-  Parts& parts = *parts_;
+  Parts& own = parts();
   const double scale = 1.0 / static_cast<double>(examples.size());
   double loss = 0;
-  for (const double one : parts.runner.loss_and_gradients(ArgumentBatch(examples), parts.gradients))
+  for (const double one : own.runner.loss_and_gradients(ArgumentBatch(examples), own.gradients))
     loss += scale * one;
   const auto check_squares = [&](std::span<const double> squares) {
-    require_finite(loss, squares, parts.runner.parameters());
+    require_finite(loss, squares, own.runner.parameters());
   };
   check_squares({});
-  parts.runner.update(parts.optimizer, parts.gradients, {learning_rate, scale, parts.clip}, check_squares);
+  own.runner.update(own.optimizer, own.gradients, {learning_rate, scale, own.clip}, check_squares);
   return loss;
 }
 
 TrainingResult ModelTrainer::train(const DataSet& train, const DataSet* dev, const Settings& settings,
                                    const Callbacks& callbacks) {
-  DataTrainee trainee(parts_->runner, parts_->seed, train, dev, settings.score);
+  DataTrainee trainee(parts().runner, parts().seed, train, dev, settings.score);
   return run_training(trainee, settings, callbacks);
 }
 
 Evaluation ModelTrainer::evaluate(const DataSet& examples, int64_t batch) {
   if (examples.size() == 0) throw ProgramError("expected examples to evaluate on, found none");
   examples.require_fit();
-  return *evaluate_unless(nullptr, parts_->runner, examples, batch);
+  return *evaluate_unless(nullptr, parts().runner, examples, batch);
 }
 
 std::vector<double> ModelTrainer::measure(const DataSet& examples) {
   examples.require_fit();
   const LossAndMetrics quality(model());
   std::vector<double> numbers(examples.size() * quality.width());
-  parts_->runner.together([&] { quality.measure(parts_->runner, examples, indices_of(examples), numbers); });
+  parts().runner.together([&] { quality.measure(parts().runner, examples, indices_of(examples), numbers); });
   return numbers;
 }
 
@@ -112,19 +117,19 @@ std::vector<Value> ModelTrainer::predict(std::initializer_list<Value> example) {
 }
 
 std::vector<std::vector<Value>> ModelTrainer::predict(std::span<const std::vector<Value>> examples) {
-  return parts_->predict(ArgumentBatch(examples));
+  return parts().predict(ArgumentBatch(examples));
 }
 
 std::vector<std::vector<Value>> ModelTrainer::predict(const ExampleList& examples) {
   const std::vector<uint32_t> all = indices_of(examples);
-  return parts_->predict(ExampleBatch(examples, all, std::nullopt));
+  return parts().predict(ExampleBatch(examples, all, std::nullopt));
 }
 
 std::vector<Prediction> ModelTrainer::predict(const TreeData& trees) {
   std::vector<Prediction> predictions(trees.size());
   const std::vector<uint32_t> all = indices_of(trees);
-  parts_->runner.together([&] {
-    parts_->runner.run(model().predict_program(), ExampleBatch(trees, all, std::nullopt),
+  parts().runner.together([&] {
+    parts().runner.run(model().predict_program(), ExampleBatch(trees, all, std::nullopt),
                        [&](std::size_t i, const std::vector<Value>& results) {
                          predictions[i] = trees.prediction_in(results[0], i);
                        });
@@ -133,29 +138,29 @@ std::vector<Prediction> ModelTrainer::predict(const TreeData& trees) {
 }
 
 void ModelTrainer::share(SharedBatches& sharing) {
-  if (parts_->optimizer.steps() > 0)
+  if (parts().optimizer.steps() > 0)
     throw ProgramError("expected to share batches before the first step, found that there was one");
-  parts_->runner.share(sharing, parts_->clip > 0);
-  parts_->runner.keep_own(&parts_->optimizer);
+  parts().runner.share(sharing, parts().clip > 0);
+  parts().runner.keep_own(&parts().optimizer);
 }
 
 std::vector<ParameterValues> ModelTrainer::all_parameters() {
-  parts_->runner.bring_all(parts_->optimizer);
+  parts().runner.bring_all(parts().optimizer);
   std::vector<ParameterValues> all = parameters();
-  parts_->runner.keep_own(&parts_->optimizer);
+  parts().runner.keep_own(&parts().optimizer);
   return all;
 }
 
 const Model& ModelTrainer::model() const {
-  return parts_->runner.model();
+  return parts().runner.model();
 }
 
 const std::vector<ParameterValues>& ModelTrainer::parameters() const {
-  return std::as_const(parts_->runner).parameters();
+  return std::as_const(parts().runner).parameters();
 }
 
 void load_parameters(const std::filesystem::path& path, ModelTrainer& trainer) {
-  BatchRunner& runner = trainer.parts_->runner;
+  BatchRunner& runner = trainer.parts().runner;
   load_parameters(path, runner.parameters());
   runner.keep_own(nullptr);
 }

@@ -67,6 +67,33 @@ TEST(Program, IsRefusedWhereItWasMovedFrom) {
   EXPECT_THAT([&] { program.open(); }, refused);
 }
 
+/// What runs keep for the next one does not refer to the program that ran before, which may be gone.
+TEST(Program, CopiesAndMovedProgramsRunAfterTheFirstIsGone) {
+  constexpr const char* kTotal =
+      "data Tree = Leaf(v: f64) | Node(l: Tree, r: Tree)\n"
+      "fn total(t: Tree) -> f64 = match t Leaf(v) -> v * v Node(l, r) -> total(l) + total(r)\n"
+      "fn twice(n: i64) -> Tree = if n == 0 then Leaf(1) else Node(twice(n - 1), twice(n - 1))\n"
+      "fn main(n: i64, t: Tree) -> (f64, Tree, f64) =\n"
+      "  let (value, slopes) = value_and_grad(total)(t)\n"
+      "  (value, slopes, 1 / total(twice(n)))\n";
+  const Value leaf = Data(0, {1.5});
+  const std::vector<Value> arguments = {int64_t{3}, Data(1, {leaf, leaf})};
+  for (const Executor executor : {Executor::Production, Executor::Flow, Executor::Reference}) {
+    for (const int workers : {1, 2}) {
+      const RunOptions options{.executor = executor, .workers = workers};
+      auto first = std::make_unique<Program>(Program::from_text("total.hia", kTotal));
+      const std::vector<Value> expected = first->run(arguments, options).values;
+      OpenRun open = first->open(arguments, options);
+      const Program copy = *first;
+      const Program moved = std::move(*first);
+      first.reset();
+      EXPECT_EQ(copy.run(arguments, options).values, expected);
+      EXPECT_EQ(moved.run(arguments, options).values, expected);
+      EXPECT_EQ(open.wait(0), expected[0]);
+    }
+  }
+}
+
 TEST(Program, RunsOneElementOfEachInABatch) {
   const Program program = Program::from_text("slices.hia",
                                              "fn main(x: f64[3]) -> f64[1] = slice(x, axis=0, start=1, "

@@ -245,6 +245,28 @@ TEST(Strings, WhatTakesPrintedLinesMayThrow) {
   }
 }
 
+/// Direct code that flow calls prints, and the same workers go on after it.
+TEST(Strings, WhatTakesPrintedLinesMayThrowBelowFlow) {
+  const Program program = Program::from_text("print.hia", R"(
+data Tree = Leaf(v: f64) | Node(l: Tree, r: Tree)
+fn total(t: Tree) -> f64 = match t Leaf(v) -> v * v Node(l, r) -> total(l) + total(r)
+fn say(n: i64) -> i64 = if n == 0 then 0 else (let m = print(n) in say(m - 1))
+fn main(n: i64, t: Tree) -> (f64, Tree, i64) =
+  let (value, slopes) = value_and_grad(total)(t)
+  (value, slopes, say(n)))");
+  const Value leaf = Data(0, {1.5});
+  const std::vector<Value> arguments = {int64_t{4}, Data(1, {leaf, leaf})};
+  for (RunOptions way : all_ways()) {
+    for (const char* problem : {"no more", "not again"}) {
+      way.print = [&](std::string_view line) {
+        if (line == "2") throw std::runtime_error(problem);
+      };
+      EXPECT_THAT([&] { program.run(arguments, way); }, ThrowsMessage<std::runtime_error>(problem));
+    }
+    EXPECT_THAT(printed_by(program, arguments, way), UnorderedElementsAre("4", "3", "2", "1"));
+  }
+}
+
 TEST(Strings, PassGradientsWherePrinted) {
   const Program program = Program::from_text(
       "grad.hia", "fn f(x: f64) -> f64 = print(x * x) * 2\nfn main(x: f64) -> f64 = grad(f)(x)");

@@ -21,7 +21,7 @@ std::size_t most_results(const graph::Graph& graph) {
 }  // namespace
 
 DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
-    : graph_(graph),
+    : graph_(&graph),
       plan_(std::move(plan)),
       root_slots_(frame_bytes(most_results(graph)) / sizeof(Slot)),
       lengths_(graph.functions().size()) {
@@ -48,7 +48,8 @@ DirectCaller::Within::~Within() {
   caller_.budget_.leave();
 }
 
-void DirectCaller::begin(const RunOptions& options) {
+void DirectCaller::begin(const graph::Graph& graph, const RunOptions& options) {
+  graph_ = &graph;
   const std::size_t workers = plan_->groups.empty() ? 1 : static_cast<std::size_t>(options.workers);
   while (state_.workers.size() < workers) {
     TensorHeap* tensors = tensor_heap_.get();
@@ -109,13 +110,14 @@ Fault DirectCaller::call(graph::FunctionId function, std::span<const Slot> argum
   }
   if (fault != Fault::None) {
     stop_fault_.store(fault);
+    state_.throw_kept();
     return fault;
   }
-  const std::vector<graph::OutPort>& ports = graph_[function].results;
+  const std::vector<graph::OutPort>& ports = (*graph_)[function].results;
   data_.clear();
   for (std::size_t i = 0; i < results.size(); ++i) {
     results[i] = root()->slots[i];
-    const Type& type = graph_[ports[i].node].type;
+    const Type& type = (*graph_)[ports[i].node].type;
     if (type.is_data()) data_.push_back(results[i]);
     if (type.is_tensor()) TensorHeap::give_out(results[i].tensor);
   }
@@ -257,13 +259,13 @@ graph::NodeId DirectCaller::failed() const {
 }
 
 std::vector<Value> DirectCaller::operands() const {
-  return operands_of_failed(graph_, *failed_, failed());
+  return operands_of_failed(*graph_, *failed_, failed());
 }
 
 std::unique_ptr<CallChain> DirectCaller::chain(graph::CallSite site, CallChain& outer) const {
   Frame* frame = failed_ != nullptr ? failed_->frame : nullptr;
   if (frame == nullptr) return std::make_unique<LinkedChain>(std::nullopt, graph::CallSite(), outer);
-  return std::make_unique<LinkedChain>(DirectChain(graph_, *plan_, frame, failed_->pc), site, outer);
+  return std::make_unique<LinkedChain>(DirectChain(*graph_, *plan_, frame, failed_->pc), site, outer);
 }
 
 }  // namespace hiaton::exec::direct

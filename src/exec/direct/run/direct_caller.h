@@ -21,8 +21,9 @@ class DirectCaller {
   DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
   ~DirectCaller();
 
-  /// To be called before a run; forgets what a failed one left.
-  void begin(const RunOptions& options);
+  /// To be called before a run; forgets what a failed one left. `graph` is the same as before, but may stand
+  /// elsewhere, where the program has been copied or moved; it must live until the next call.
+  void begin(const graph::Graph& graph, const RunOptions& options);
   /// While it lives, calls take from the budget: once in a run, or, where that rests between, several times.
   class Within {
    public:
@@ -37,7 +38,7 @@ class DirectCaller {
   /// Runs the function, with the help of those who help this thread with launches. A data value or a tensor
   /// among the arguments belongs to the caller, who holds it until the call has returned; a tensor stands
   /// alone, in no block. One among the results is outside of runs, with a reference for the caller. Gives a
-  /// fault, and no results, where the run is to end.
+  /// fault, and no results, where the run is to end. Throws what RunOptions::print has thrown.
   Fault call(graph::FunctionId function, std::span<const Slot> arguments, std::span<Slot> results);
   /// Ends the call that is under way, from any thread; there is none other in this run then.
   void stop(Fault fault);
@@ -71,7 +72,7 @@ class DirectCaller {
   uint64_t find_unexplained() const;
   Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
 
-  const graph::Graph& graph_;
+  const graph::Graph* graph_;  ///< that of the run
   const std::shared_ptr<const Plan> plan_;
   Budget budget_;
   uint64_t held_before_ = 0;  ///< bytes, when the run began

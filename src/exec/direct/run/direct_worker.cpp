@@ -97,8 +97,8 @@ void RunState::stop_for(std::exception_ptr thrown) {
   stop();
 }
 
-void RunState::throw_kept() const {
-  if (thrown_ != nullptr) std::rethrow_exception(thrown_);
+void RunState::throw_kept() {
+  if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
 void RunState::share_launches(const Plan& plan) {

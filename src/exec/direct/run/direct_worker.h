@@ -100,7 +100,8 @@ struct RunState {
   void stop();
   /// Keeps what was thrown, and stops: the run throws the first such exception when no worker works any more.
   void stop_for(std::exception_ptr thrown);
-  void throw_kept() const;
+  /// Throws what was kept, if anything was, and keeps it no longer.
+  void throw_kept();
   /// Once all workers are there: lets them help each other, where the plan has something to help with.
   void share_launches(const Plan& plan);
 

@@ -31,7 +31,7 @@ void Worker::begin(const graph::Graph& graph, const ExampleRange& examples, cons
   options_ = &options;
   resting_bytes_ = held_bytes();
   batches_.begin(graph, options, packed, gradients);
-  if (direct_ != nullptr) direct_->begin(options);
+  if (direct_ != nullptr) direct_->begin(graph, options);
   tells_gradients_ = false;
   complete_.begin();
   examples_ = examples;
