@@ -78,8 +78,10 @@ void require_settings(const RunOptions& options) {
   }
   if (options.timeout < std::chrono::nanoseconds(0))
     throw ProgramError("expected a timeout of 0 or more, found a negative one");
-  if (options.rows != nullptr && options.executor != Executor::Production &&
-      options.executor != Executor::Flow) {
+  const bool knows_processes = options.executor == Executor::Production || options.executor == Executor::Flow;
+  if (options.processes != nullptr && !knows_processes)
+    throw ProgramError("expected the executor production or flow with several processes, found another one");
+  if (options.rows != nullptr && !knows_processes) {
     throw ProgramError(
         "expected the executor production or flow, where another process holds parameters, found another "
         "one");

@@ -128,9 +128,8 @@ Vars BodyChecker::over_list(const Expr& expr, Wishes wishes) {
   std::optional<OverList> read = read_over_list(expr, applied, wishes);
   if (!read) return unknown();
   if (needs_types) {
-    std::vector<Wish> types;
-    for (const Type& type : read->argument_types()) types.push_back(type);
-    value = function_value(arguments[0], types, std::nullopt);
+    const Wish step = follows_types(arguments[0]) ? read->step() : std::nullopt;
+    value = function_value(arguments[0], read->argument_wishes(), step);
     if (!value.known()) return unknown();
     applied.become(value);
   }

@@ -133,6 +133,12 @@ struct BodyChecker::OverList {
     for (Var extra : extras) types.push_back(extra.type());
     return types;
   }
+  std::vector<Wish> argument_wishes() const {
+    const std::vector<Type> types = argument_types();
+    return {types.begin(), types.end()};
+  }
+  /// The type that numbers take which the function gives: that of the first value.
+  Wish step() const { return initial.empty() ? std::nullopt : Wish(without_symbols(initial[0].type())); }
 };
 
 }  // namespace hiaton::lang

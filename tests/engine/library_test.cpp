@@ -91,6 +91,48 @@ TEST(Library, FindsTheEndsOfMaps) {
   expect_in_all_ways(text, {list_of({})}, {list_of({}), pair("None"), pair("None")});
 }
 
+TEST(Library, GathersTheValuesOfKeys) {
+  const char* text =
+      "import \"std/map\"\nimport \"std/list\"\n"
+      "fn main(xs: List[i64]) -> (List[i64], List[i64], List[i64], bool) =\n"
+      "  let counts = fold(fn(m, x) -> put_with(add, m, x % 7, 1), MapTip, xs)\n"
+      "  let groups = groups_of(map(fn(x) -> (x % 7, x), xs))\n"
+      "  (keys(counts), values(counts), flatten(values(groups)), values(map_values(length, groups)) == "
+      "values(counts))\n";
+  std::mt19937_64 random(6);
+  for (const std::size_t count : {0, 1, 5, 40}) {
+    const std::vector<int64_t> numbers = random_numbers(random, count, 50);
+    std::map<int64_t, std::vector<int64_t>> groups;
+    for (const int64_t number : numbers) groups[number % 7].push_back(number);
+    std::vector<int64_t> keys, counts, all;
+    for (const auto& [key, group] : groups) {
+      keys.push_back(key);
+      counts.push_back(static_cast<int64_t>(group.size()));
+      all.insert(all.end(), group.begin(), group.end());
+    }
+    expect_in_all_ways(text, {list_of(numbers)}, {list_of(keys), list_of(counts), list_of(all), true});
+  }
+}
+
+TEST(Library, FindsFirstAndLastInAnOrder) {
+  const char* text =
+      "import \"std/list\"\n"
+      "fn main(xs: List[i64]) -> (List[i64], List[i64], i64, i64) =\n"
+      "  let (small, large) = partition(fn(x) -> x < 20, xs)\n"
+      "  (small, large, value_or(min_by(rem(_, 9), xs), -1), value_or(max_by(rem(_, 9), xs), -1))\n";
+  std::mt19937_64 random(7);
+  for (const std::size_t count : {0, 1, 2, 40}) {
+    const std::vector<int64_t> numbers = random_numbers(random, count, 50);
+    std::vector<int64_t> small, large;
+    for (const int64_t number : numbers) (number < 20 ? small : large).push_back(number);
+    const auto first = [&](auto found) { return found == numbers.end() ? int64_t{-1} : *found; };
+    const auto less = [](int64_t a, int64_t b) { return a % 9 < b % 9; };
+    expect_in_all_ways(text, {list_of(numbers)},
+                       {list_of(small), list_of(large), first(std::ranges::min_element(numbers, less)),
+                        first(std::ranges::max_element(numbers, less))});
+  }
+}
+
 constexpr const char* kSets =
     "import \"std/set\"\n"
     "fn main(xs: List[i64], ys: List[i64]) -> (List[i64], List[i64], List[i64], List[i64], i64, List[bool]) "

@@ -53,6 +53,12 @@ TEST(Program, OptionsThatMakeNoSenseAreRefused) {
   refused({.parts = -5}, "expected parts and replicas of 0 or more, found -5 and 0");
   refused({.replicas = -1}, "expected parts and replicas of 0 or more, found 0 and -1");
   refused({.timeout = std::chrono::seconds(-1)}, "expected a timeout of 0 or more, found a negative one");
+  net::run_in_threads(2, [&](const net::Processes& processes) {
+    for (const Executor executor : {Executor::Reference, Executor::Expanding}) {
+      refused({.executor = executor, .processes = processes.transport()},
+              "expected the executor production or flow with several processes, found another one");
+    }
+  });
 }
 
 TEST(Program, IsRefusedWhereItWasMovedFrom) {

@@ -113,6 +113,18 @@ TEST(FunctionArguments, FirstValuesOfAFoldFollowItsStep) {
             "");
 }
 
+TEST(FunctionArguments, NumbersOfAStepFollowTheFirstValueOfAFold) {
+  EXPECT_EQ(
+      error_of(
+          "fn f(xs: List[f64]) -> (f64, f64) = fold(fn((s, t), x) -> (s + x, 1000), (0.0, 0.0), xs)\n"
+          "fn g(xs: List[f32], y: f32) -> f32 = (let s = fold(fn(s, x) -> 1, y, xs) in s * y)\n"
+          "fn h(ns: List[i64], y: f32) -> List[(f32, i64)] = scan(fn((s, k), n) -> (2, k + n), (y, 0), ns)\n"
+          "fn i(x: f32[n], y: f32) -> f32 = (let last = fn(s, x) -> 1 in fold(last, y, x))\n"),
+      "");
+  EXPECT_THAT(error_of("fn f(xs: List[i64], n: i64) -> i64 = fold(fn(n, x) -> 0.5, n, xs)\n"),
+              testing::HasSubstr("gives f64, but it starts with i64"));
+}
+
 TEST(FunctionArguments, OperationsOnStringsAndDataAreFunctions) {
   const std::string tree = "data Tree = Leaf(n: i64) | Node(l: Tree, r: Tree)\n";
   EXPECT_EQ(
