@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <random>
@@ -18,6 +19,12 @@ std::vector<int64_t> random_numbers(std::mt19937_64& random, std::size_t count, 
   std::vector<int64_t> numbers(count);
   for (int64_t& number : numbers) number = static_cast<int64_t>(random() % static_cast<uint64_t>(below));
   return numbers;
+}
+
+/// Acts on lists of several lengths of random numbers below 50.
+void for_random_lists(uint64_t seed, const std::function<void(const std::vector<int64_t>&)>& act) {
+  std::mt19937_64 random(seed);
+  for (const std::size_t count : {0, 1, 2, 40}) act(random_numbers(random, count, 50));
 }
 
 Value list_of(const std::vector<int64_t>& numbers) {
@@ -99,9 +106,7 @@ TEST(Library, GathersTheValuesOfKeys) {
       "  let groups = groups_of(map(fn(x) -> (x % 7, x), xs))\n"
       "  (keys(counts), values(counts), flatten(values(groups)), values(map_values(length, groups)) == "
       "values(counts))\n";
-  std::mt19937_64 random(6);
-  for (const std::size_t count : {0, 1, 5, 40}) {
-    const std::vector<int64_t> numbers = random_numbers(random, count, 50);
+  for_random_lists(6, [&](const std::vector<int64_t>& numbers) {
     std::map<int64_t, std::vector<int64_t>> groups;
     for (const int64_t number : numbers) groups[number % 7].push_back(number);
     std::vector<int64_t> keys, counts, all;
@@ -111,7 +116,7 @@ TEST(Library, GathersTheValuesOfKeys) {
       all.insert(all.end(), group.begin(), group.end());
     }
     expect_in_all_ways(text, {list_of(numbers)}, {list_of(keys), list_of(counts), list_of(all), true});
-  }
+  });
 }
 
 TEST(Library, FindsFirstAndLastInAnOrder) {
@@ -120,9 +125,7 @@ TEST(Library, FindsFirstAndLastInAnOrder) {
       "fn main(xs: List[i64]) -> (List[i64], List[i64], i64, i64) =\n"
       "  let (small, large) = partition(fn(x) -> x < 20, xs)\n"
       "  (small, large, value_or(min_by(rem(_, 9), xs), -1), value_or(max_by(rem(_, 9), xs), -1))\n";
-  std::mt19937_64 random(7);
-  for (const std::size_t count : {0, 1, 2, 40}) {
-    const std::vector<int64_t> numbers = random_numbers(random, count, 50);
+  for_random_lists(7, [&](const std::vector<int64_t>& numbers) {
     std::vector<int64_t> small, large;
     for (const int64_t number : numbers) (number < 20 ? small : large).push_back(number);
     const auto first = [&](auto found) { return found == numbers.end() ? int64_t{-1} : *found; };
@@ -130,7 +133,7 @@ TEST(Library, FindsFirstAndLastInAnOrder) {
     expect_in_all_ways(text, {list_of(numbers)},
                        {list_of(small), list_of(large), first(std::ranges::min_element(numbers, less)),
                         first(std::ranges::max_element(numbers, less))});
-  }
+  });
 }
 
 constexpr const char* kSets =

@@ -71,6 +71,11 @@ TEST(Program, IsRefusedWhereItWasMovedFrom) {
   EXPECT_THAT([&] { program.run({Value(int64_t{3})}); }, refused);
   EXPECT_THAT([&] { program.run_all(lists); }, refused);
   EXPECT_THAT([&] { program.open(); }, refused);
+  OpenRun run = taken.open({int64_t{3}});
+  OpenRun other = std::move(run);
+  EXPECT_EQ(other.wait(0), Value(int64_t{11}));
+  EXPECT_THAT([&] { run.wait(0); }, testing::ThrowsMessage<ProgramError>(
+                                        "expected an open run, found an OpenRun that was moved from"));
 }
 
 /// What runs keep for the next one does not refer to the program that ran before, which may be gone.

@@ -185,6 +185,7 @@ TEST(Misfits, NameTheFirstPartThatDoesNotFit) {
   EXPECT_EQ(misfit(Data(1, {int64_t{3}, leaf}), tree), "3 (i64) as field 'left: Tree' of Node");
   EXPECT_EQ(misfit(Data(0, {int64_t{1}, Tensor(DType::F32, {3})}), tree),
             "f32[3] as field 'state: f32[2]' of Leaf");
+  EXPECT_EQ(misfit(Data(0, {int64_t{1}}), string_type()), "1 (i64) as field 'code_points: i32[_]'");
 }
 
 TEST(ContentBytes, CountWhatIsSharedOnce) {

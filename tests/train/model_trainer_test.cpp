@@ -91,6 +91,22 @@ TEST(ModelTrainer, RefusesSettingsThatMakeNoSense) {
   EXPECT_THAT(error_of<ProgramError>([] { ModelTrainer(line(), {.beta1 = 2}); }), HasSubstr("beta1"));
 }
 
+TEST(ModelTrainer, IsRefusedWhereItWasMovedFrom) {
+  Model model = line();
+  ModelTrainer trainer(model, {.kind = OptimizerKind::Sgd});
+  ModelTrainer taken = std::move(trainer);
+  taken.step(examples({{1, 2}}), 0.1);
+  const auto refused =
+      testing::ThrowsMessage<ProgramError>("expected a trainer, found a ModelTrainer that was moved from");
+  EXPECT_THAT([&] { trainer.step(examples({{1, 2}}), 0.1); }, refused);
+  EXPECT_THAT([&] { trainer.parameters(); }, refused);
+  EXPECT_THAT([&] { trainer.predict({1.0F}); }, refused);
+  const Model other = std::move(model);
+  EXPECT_EQ(other.parameters().size(), 1U);
+  EXPECT_THAT([&] { model.parameters(); },
+              testing::ThrowsMessage<ProgramError>("expected a model, found a Model that was moved from"));
+}
+
 TEST(ModelTrainer, NamesWhatDoesNotFitLoss) {
   ModelTrainer trainer(line());
   EXPECT_THAT(error_of<ProgramError>([&] { trainer.step({{{Value(1.0F)}}}); }),
