@@ -21,9 +21,23 @@ bool keeps_type(const OpDef& op) {
   });
 }
 
+/// The operations of the catalogue, in its order. They are described once: that calls a rule of types for
+/// each kernel, which would take half of the time that a small program takes to parse.
+const std::vector<Operation>& described() {
+  static const std::vector<Operation> all = [] {
+    std::vector<Operation> operations;
+    for (const OpDef* op : catalog().all()) operations.push_back({op, keeps_type(*op), op->name.value});
+    return operations;
+  }();
+  return all;
+}
+
 Operation describe(const OpDef* op) {
   HIATON_CHECK(op != nullptr);
-  return {op, keeps_type(*op), op->name.value};
+  const auto found = std::find_if(described().begin(), described().end(),
+                                  [&](const Operation& each) { return each.def == op; });
+  HIATON_CHECK(found != described().end());
+  return *found;
 }
 
 /// Without a definition where the catalogue has none of this name.
@@ -35,10 +49,10 @@ Operation optional(std::string_view name) {
 }  // namespace
 
 Operations::Operations(Symbols& symbols) : infix_(static_cast<std::size_t>(Tok::End)) {
-  for (const OpDef* op : catalog().all()) {
-    const Symbol symbol = symbols.intern(op->name.value);
+  for (const Operation& operation : described()) {
+    const Symbol symbol = symbols.intern(operation.name);
     by_symbol_.resize(std::max<std::size_t>(by_symbol_.size(), symbol + 1));
-    by_symbol_[symbol] = describe(op);
+    by_symbol_[symbol] = operation;
   }
   for (const auto& [tok, text] : kInfix) {
     if (tok != Tok::At) infix_[static_cast<std::size_t>(tok)] = describe(catalog().find_symbol(text, 2));

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "hiaton/hiaton.h"
+#include "sized.h"
 
 namespace hiaton {
 
+/// Every executor, and every number of workers that this build sees something in.
 inline std::vector<RunOptions> all_ways() {
   std::vector<RunOptions> ways{{.executor = Executor::Reference}, {.executor = Executor::Expanding}};
   for (const int workers : {1, 2}) {
@@ -19,12 +21,14 @@ inline std::vector<RunOptions> all_ways() {
   for (const int workers : {2, 3}) {
     ways.push_back({.workers = workers, .batching = workers == 2, .share_every_call = true});
   }
+  std::erase_if(ways, [](const RunOptions& way) { return !has_to_run(way.workers); });
   return ways;
 }
 
 /// Where a program ends with results, these are the same when they are computed on demand.
 inline std::vector<RunOptions> all_ways_to_results() {
   std::vector<RunOptions> ways = all_ways();
+  if (!has_to_run(1)) return ways;
   for (const Executor executor : {Executor::Reference, Executor::Production})
     ways.push_back({.executor = executor, .evaluation = Evaluation::DemandDriven});
   return ways;

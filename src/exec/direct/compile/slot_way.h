@@ -3,8 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <set>
+#include <algorithm>
+#include <compare>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,29 +21,55 @@ namespace hiaton::exec::direct {
 /// window, a loop variable and its next value of the iteration before.
 class SlotContents {
  public:
-  void put(uint32_t slot, graph::NodeId value) { values_[slot] = {value}; }
-  void put_same(uint32_t slot, graph::NodeId value) { values_[slot].insert(value); }
-  void overwrite(uint32_t slot) { values_.erase(slot); }
+  struct Held {
+    uint32_t slot;
+    graph::NodeId value;
+    friend auto operator<=>(const Held&, const Held&) = default;
+  };
+
+  void put(uint32_t slot, graph::NodeId value) {
+    overwrite(slot);
+    put_same(slot, value);
+  }
+  void put_same(uint32_t slot, graph::NodeId value) {
+    const Held held{slot, value};
+    const auto place = std::lower_bound(held_.begin(), held_.end(), held);
+    if (place == held_.end() || *place != held) held_.insert(place, held);
+  }
+  void overwrite(uint32_t slot) {
+    const auto first = first_at(slot);
+    held_.erase(first,
+                std::find_if(first, held_.cend(), [&](const Held& held) { return held.slot != slot; }));
+  }
   bool has(uint32_t slot, graph::NodeId value) const {
-    const auto found = values_.find(slot);
-    return found != values_.end() && found->second.contains(value);
+    return std::binary_search(held_.begin(), held_.end(), Held{slot, value});
   }
   /// From here on there is what both ways have.
   void meet(const SlotContents& other) {
-    for (auto& [slot, values] : values_)
-      std::erase_if(values, [&, slot = slot](graph::NodeId value) { return !other.has(slot, value); });
-    std::erase_if(values_, [](const auto& one) { return one.second.empty(); });
+    std::vector<Held> both;
+    std::set_intersection(held_.begin(), held_.end(), other.held_.begin(), other.held_.end(),
+                          std::back_inserter(both));
+    held_ = std::move(both);
   }
   /// What only one way has put somewhere is there, or anything, where the other one was gone.
   void join(const SlotContents& other) {
-    for (const auto& [slot, values] : other.values_) values_.try_emplace(slot, values);
+    const SlotContents before = *this;
+    for (const Held& held : other.held_) {
+      const auto found = before.first_at(held.slot);
+      if (found == before.held_.end() || found->slot != held.slot) put_same(held.slot, held.value);
+    }
   }
-  const std::map<uint32_t, std::set<graph::NodeId>>& values() const { return values_; }
+  const std::vector<Held>& held() const { return held_; }
 
   friend bool operator==(const SlotContents&, const SlotContents&) = default;
 
  private:
-  std::map<uint32_t, std::set<graph::NodeId>> values_;
+  std::vector<Held>::const_iterator first_at(uint32_t slot) const {
+    return std::lower_bound(held_.begin(), held_.end(), slot,
+                            [](const Held& held, uint32_t number) { return held.slot < number; });
+  }
+
+  std::vector<Held> held_;  ///< by slot, and by value; it is copied for each way
 };
 
 /// A way through a body. All functions throw InternalError where a slot is wrong.

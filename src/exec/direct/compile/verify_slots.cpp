@@ -151,12 +151,10 @@ class SlotVerifier : private SlotWay {
     if (is_task_) return;
     const auto sequential = begun_.find(group);
     expect(sequential != begun_.end(), "the sequential form does not say where a group stands");
-    for (const auto& [slot, values] : sequential->second.values()) {
-      for (NodeId value : values) {
-        const auto own = slot_of_.find(value);
-        expect(own == slot_of_.end() || own->second == slot || !in_.has(own->second, value),
-               "%{} is in slot {}, and in slot {} of the sequential form", value.index(), own->second, slot);
-      }
+    for (const auto& [slot, value] : sequential->second.held()) {
+      const auto own = slot_of_.find(value);
+      expect(own == slot_of_.end() || own->second == slot || !in_.has(own->second, value),
+             "%{} is in slot {}, and in slot {} of the sequential form", value.index(), own->second, slot);
     }
   }
 
