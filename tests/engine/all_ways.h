@@ -25,6 +25,12 @@ inline std::vector<RunOptions> all_ways() {
   return ways;
 }
 
+/// The way whose results all others must have. The reference executor is one thread, and slowest of all with
+/// the thread sanitizer: there it is one worker.
+inline RunOptions expected_way() {
+  return {.executor = has_to_run(1) ? Executor::Reference : Executor::Production};
+}
+
 /// Where a program ends with results, these are the same when they are computed on demand.
 inline std::vector<RunOptions> all_ways_to_results() {
   std::vector<RunOptions> ways = all_ways();

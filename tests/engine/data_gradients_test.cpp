@@ -28,8 +28,10 @@ class Derived {
   /// The gradient by the reference rules, which all others must have too.
   std::vector<Value> gradient(const std::vector<Value>& arguments) const {
     const std::vector<Value> expected = gradient_.run(arguments, {.executor = Executor::Reference}).values;
-    EXPECT_EQ(gradient_.run(arguments, {.executor = Executor::Expanding}).values, expected);
+    if (has_to_run(1))
+      EXPECT_EQ(gradient_.run(arguments, {.executor = Executor::Expanding}).values, expected);
     for (const int workers : {1, 2, 8}) {
+      if (!has_to_run(workers)) continue;
       for (const bool batching : {true, false}) {
         const RunResult found = gradient_.run(arguments, {.workers = workers, .batching = batching});
         EXPECT_EQ(found.values, expected) << workers << " workers, batching " << batching;

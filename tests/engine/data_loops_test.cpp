@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 
+#include "engine/all_ways.h"
 #include "engine/checked_run.h"
 #include "sized.h"
 
@@ -64,7 +65,7 @@ TEST(DataLoops, LoopsRunAheadWithDataValues) {
     for (const int64_t n : {0, 1, 2, 3, 7, 20}) {
       if (kIsSlowBuild && n == 3) continue;
       const std::vector<Value> arguments{Value(n), Value(int64_t{-1})};
-      const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Reference}).values;
+      const std::vector<Value> expected = program.run(arguments, expected_way()).values;
       for (RunOptions way : worker_ways()) {
         for (const int window : {2, 3, 10}) {
           if (kIsSlowBuild && window == 10) continue;

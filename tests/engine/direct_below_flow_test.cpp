@@ -202,6 +202,7 @@ TEST(DirectBelowFlow, ResultsAreCountedOnce) {
   const Value calls(sized<int64_t>(60'000, 30'000));
   const Value too_many(sized<int64_t>(20'000, 10'000));
   for (const int workers : {1, 2}) {
+    if (!has_to_run(workers)) continue;
     const RunOptions way{.workers = workers, .max_bytes = kBytes, .parameters = learned};
     EXPECT_EQ(fault_of(program, {calls, Value(int64_t{2}), x}, way), Fault::None);
     EXPECT_EQ(fault_of(program, {calls, too_many, x}, way), Fault::MaxBytes);
@@ -238,6 +239,7 @@ TEST(DirectBelowFlow, TheBudgetIsThatOfBoth) {
   constexpr int64_t kNumbers = 400'000;
   constexpr int64_t kDeep = 20'000;
   for (const int workers : {1, 2}) {
+    if (!has_to_run(workers)) continue;
     RunOptions way{.workers = workers};
     uint64_t of_flow = 0;
     uint64_t of_direct = 0;

@@ -50,6 +50,7 @@ void expect_direct_like_the_reference(const std::string& text, const std::vector
     const std::vector<Value> expected =
         program.run(arguments, {.executor = Executor::Reference, .parameters = learned}).values;
     for (const int workers : {1, 2, 8}) {
+      if (!has_to_run(workers)) continue;
       for (const OverflowMode overflow : {OverflowMode::Wrap, OverflowMode::Trap}) {
         EXPECT_EQ(run_directly(
                       program, arguments,
@@ -400,6 +401,7 @@ TEST(LargeLaunches, HaveTheFaultOfTheFirstElement) {
   for (const auto& [a, b, expected] : {std::tuple(size / 3, 2 * size / 3, Fault::Overflow),
                                        {2 * size / 3, size / 3, Fault::DivisionByZero}}) {
     for (const int workers : {1, 2, 4}) {
+      if (!has_to_run(workers)) continue;
       RunOptions options{.workers = workers, .batching = false};
       EXPECT_EQ(error_of(program, {Value(size), Value(a), Value(b)}, options).fault(), expected);
     }

@@ -8,6 +8,7 @@
 #include "exec/hand_built.h"
 #include "exec/programs.h"
 #include "hiaton/error.h"
+#include "sized.h"
 
 namespace hiaton::exec::testing {
 namespace {
@@ -180,6 +181,7 @@ std::vector<RunOptions> flow_ways() {
   std::vector<RunOptions> ways;
   for (const Executor executor : {Executor::Production, Executor::Flow}) {
     for (const int workers : {1, 2}) {
+      if (!has_to_run(workers)) continue;
       for (const bool batching : {true, false}) {
         ways.push_back({.executor = executor, .workers = workers, .batching = batching});
       }
