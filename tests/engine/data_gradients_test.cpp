@@ -28,8 +28,9 @@ class Derived {
   /// The gradient by the reference rules, which all others must have too.
   std::vector<Value> gradient(const std::vector<Value>& arguments) const {
     const std::vector<Value> expected = gradient_.run(arguments, {.executor = Executor::Reference}).values;
-    if (has_to_run(1))
+    if (has_to_run(1)) {
       EXPECT_EQ(gradient_.run(arguments, {.executor = Executor::Expanding}).values, expected);
+    }
     for (const int workers : {1, 2, 8}) {
       if (!has_to_run(workers)) continue;
       for (const bool batching : {true, false}) {
