@@ -17,6 +17,7 @@ import warnings
 
 import random_array_programs
 import random_mapping_programs
+import random_object_programs
 import random_programs
 
 import hiaton as hia
@@ -193,6 +194,13 @@ def test_programs_with_dicts_and_sets_give_what_python_gives():
     seen = run_in_parts(random_mapping_programs, count)
     assert seen["converted"] > 0.3 * count, seen
     assert seen["calls of graphs"] > 0.2 * seen["gives"], seen
+
+
+def test_programs_that_change_objects_give_what_python_gives():
+    count = COUNT // 10
+    seen = run_in_parts(random_object_programs, count)
+    assert seen["converted"] > 0.5 * count, seen
+    assert seen["calls of graphs"] > 0.3 * seen["gives"], seen
 
 
 def test_random_programs_give_what_python_gives():

@@ -184,7 +184,11 @@ class Attributes:
         return has
 
     def _comes_in(self, cls):
-        """Whether objects of the class may be among what the arguments hold: else the graph makes all that there are."""
+        """Whether objects of the class may be there before the run: else the graph makes all that there are."""
+        return self.is_of_arguments(cls) or bool(self.converter.places)
+
+    def is_of_arguments(self, cls):
+        """Whether objects of the class may be among what the arguments hold."""
         fields, classes, pending = self.converter.fields, set(), list(self.converter.types)
         while pending:
             type_ = pending.pop()
@@ -193,7 +197,7 @@ class Attributes:
             new = getattr(type_, "classes", frozenset()) - classes
             classes |= new
             pending += [held for (owner, _), held in fields.items() if owner in new]
-        return cls in classes or bool(self.converter.places)
+        return cls in classes
 
     def _object_has(self, cls, name):
         """Whether all objects of the class have it, or none can."""

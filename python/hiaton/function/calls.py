@@ -15,6 +15,7 @@ from hiaton.function.differentiation import is_gradient_maker
 from hiaton.function.errors import ConversionError
 from hiaton.function.iterators import gives_iterator
 from hiaton.function.known_items import is_parameters_of_module
+from hiaton.function.lent_lists import LentObject
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.mappings import store_operations
 from hiaton.function.operators import function_table
@@ -22,7 +23,7 @@ from hiaton.function.scopes import calls_change
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope
-from hiaton.function.types import (INT, NEVER, Const, Dct, Func, Lst, Mapping, Objs, Tens,
+from hiaton.function.types import (INT, NEVER, NONE, Const, Dct, Func, Lst, Mapping, Objs, Tens,
                                    Tup, Union, Value, is_function, is_number, is_partial, is_text, partial_with)
 from hiaton.tape import GradientTape, stop_gradient
 
@@ -52,6 +53,10 @@ class Calls:
             made = self.call_gradient_at_once(node)
             if made is not None:
                 return made
+            if self.is_own_by_name(node.func):
+                return self.call_by_name(node)
+            if self.own_name(node.func) is not None:
+                return self.call_special(node.func.id, "__call__", *self._arguments(node))
             callee = self.eval(node.func)
         if isinstance(callee.type, Const):
             special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
@@ -59,6 +64,8 @@ class Calls:
             if special is not None and callee.type.value in iterating() and not has_stars:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
+        if target is builtins.len and len(node.args) == 1 and self.own_name(node.args[0]) is not None:
+            return self.call_special(node.args[0].id, "__len__", [], {})
         length = (self.length_of_range(node) or self.length_in_table(node)) if target is builtins.len else None
         if length is not None:
             return length
@@ -87,8 +94,11 @@ class Calls:
         def one(argument, place=None):
             is_array = self.is_array_for(argument, function, place)
             lent = self.lend(node, argument)
+            lent = self.lend_object(argument, function) if lent is None else lent
             if lent is not None:
                 return lent
+            if function is builtins.isinstance and self.own_name(argument) is not None:
+                return Value(Objs(frozenset([self.env[argument.id].type.cls])))
             if is_array:
                 return self.array_of(argument.id)
             if has_fixed_lists and isinstance(argument, ast.List):
@@ -109,7 +119,13 @@ class Calls:
         if isinstance(node.func.value, ast.Call) and isinstance(node.func.value.func, ast.Name) \
                 and node.func.value.func.id == "super":
             return self._call_super(node)
-        value = self.peek(node.func.value)
+        own = self.own_name(node.func.value)
+        if own is None:
+            value = self.receiver_of(node.func.value)
+            own = self.name_of_new(value)
+        if own is not None:
+            return self.call_own_method(node, own)
+        self.ask_for_own_around(node.func.value, value.type)
         if is_of_several(value.type):
             args, named = self._arguments(node)
             return self._called(node, lambda: self.method_of_sides(value, node.func.attr, args, named))
@@ -132,6 +148,8 @@ class Calls:
             if named:
                 self.refuse(f"arguments by name of '{node.func.attr}' cannot be converted; write them without names")
             return self.mapping_method(value, node.func.attr, args, node)
+        if isinstance(value.type, Lst) and node.func.attr == "pop":
+            self.ask_for_own_holder(node.func.value)
         if isinstance(value.type, Lst) and node.func.attr == "pop" and isinstance(node.func.value, ast.Name) and not node.keywords:
             return self.popped_inside(node)
         if isinstance(value.type, Lst):
@@ -145,8 +163,10 @@ class Calls:
 
     @staticmethod
     def _method_of(value, name):
-        """The method that an object is called by, if its classes have one in common; None: they do not."""
+        """The method that an object is called by; a tuple of them, if its classes have different ones; None: they have none in Python."""
         found = {id(method): method for method in (inspect.getattr_static(cls, name, None) for cls in getattr(value.type, "classes", ()))}
+        if len(found) > 1 and all(isinstance(method, types.FunctionType) for method in found.values()):
+            return tuple(types.MethodType(method, value) for method in found.values())
         method = found.popitem()[1] if len(found) == 1 else None
         return types.MethodType(method, value) if isinstance(method, types.FunctionType) else method
 
@@ -155,10 +175,17 @@ class Calls:
         if cls is None or this is None or node.func.value.args:
             self.refuse("'super' can be converted in a method, as super().method(...); "
                         "name the class, or call it outside of the function")
-        instance = next(iter(this.type.classes)) if isinstance(this.type, Objs) else type(this.type.value)
+        own = self.where.first if self.is_own(self.where.first) else None
+        if own is not None:
+            instance = this.type.cls
+            this = LentObject(this.type, (), own)
+        else:
+            instance = next(iter(this.type.classes)) if isinstance(this.type, Objs) else type(this.type.value)
         following = instance.__mro__[instance.__mro__.index(cls) + 1:]
         for base in following:
             if node.func.attr in vars(base):
+                if own is not None and vars(base)[node.func.attr] is object.__init__:
+                    return Value(NONE)
                 args, named = self._arguments(node)
                 return self._called(node, lambda: self.call_function(vars(base)[node.func.attr], [this, *args], named))
         self.refuse(f"no class above '{cls.__name__}' has a method '{node.func.attr}'; call one that there is")
@@ -290,7 +317,10 @@ class Calls:
             if id(function.__code__) in converter.stateful:
                 self.refuse(f"'{function.__qualname__}' is a generator that prints, sets, or reads what is set; give a list")
         values = self.bound(function, args, named)
+        function = self.with_own_names(function, values)
         tree, parameters = self._tree_and_parameters(function)
+        if any(isinstance(value, LentObject) for value in values):
+            return self.call_with_objects(function, tree, parameters, values)
         lent = self.lent_to(function, tree, parameters, values)
         values = self.passed_values(values, function.__code__, [name in lent for name in parameters])
         values = [self._strict(v, converter.strict.get((id(function.__code__), i, v.type))) for i, v in enumerate(values)]
@@ -346,9 +376,9 @@ class Calls:
         values = []
         for name, parameter in bound.signature.parameters.items():
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-                values.append(self.tuple_of(bound.arguments.get(name, ())))
+                values.append(self.tuple_of([self.not_lent(value) for value in bound.arguments.get(name, ())]))
             elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                values.append(self.dict_of(bound.arguments.get(name, {})))
+                values.append(self.dict_of({key: self.not_lent(value) for key, value in bound.arguments.get(name, {}).items()}))
             elif name in bound.arguments:
                 values.append(bound.arguments[name])
             else:

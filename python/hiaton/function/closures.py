@@ -6,7 +6,7 @@ import functools
 from hiaton.function.scopes import calls_change, functions_in, lent_names, names_changed_outside, names_set_inside, needed_names, nonlocal_names, own_names, parameters_of, read_anywhere, refused_in
 from hiaton.function.source import tree_of
 from hiaton.function.statements import End
-from hiaton.function.types import Const, Func, Lst, Mapping, Value, functions_kept_in
+from hiaton.function.types import Const, Dct, Func, Lst, Mapping, Store, Tup, Union, Value
 
 
 class LocalScope:
@@ -213,3 +213,16 @@ class Closures:
             return self.changing_on_sides(calls_change(self.node), lambda: self.either(
                 here, call, lambda: of_side(number + 1), ("call", id(self.node), number)))
         return of_side(0)
+
+
+def functions_kept_in(type_):
+    """The functions defined inside others that a value of the type keeps in a list or another value."""
+    if isinstance(type_, (Tup, Dct, Store, Mapping)):
+        inner = type_.items
+    elif isinstance(type_, Lst):
+        inner = (type_.element,)
+    elif isinstance(type_, Union):
+        inner = type_.sides
+    else:
+        return []
+    return [one for item in inner for one in ([item] if isinstance(item, Func) else functions_kept_in(item))]

@@ -6,6 +6,8 @@ import dataclasses
 import itertools
 import types
 
+from hiaton.function.dicts import is_fresh
+from hiaton.function.scopes import nodes_below, read_names
 from hiaton.function.statements import Scope
 from hiaton.function.types import Const, Dct, Objs, Tup, Value
 
@@ -109,12 +111,57 @@ class Construction:
         known = {}
         for _, value in pairs:
             if id(value) not in known:
-                known[id(value)] = self.eval(value)
+                known[id(value)] = self._field_set_in_init(scope, value, [other for _, other in pairs].count(value))
         for target, value in pairs:
             if isinstance(target, ast.Name):
                 self.bind(target.id, known[id(value)])
             else:
                 fields[target.attr] = known[id(value)]
+
+
+    def _field_set_in_init(self, scope, value, times):
+        """What a field is set to. An object that was made for it alone may still be changed."""
+        held = self.env.get(value.id) if isinstance(value, ast.Name) else None
+        if times > 1:
+            return self.shared(self.eval(value))
+        if held is None or not is_fresh(held.type):
+            return self._kept(self.eval_owned(value), value)
+        nodes = list(nodes_below(scope.tree.body))
+        counted = {id(node.args[0]) for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "len" and node.args}
+        reads = [node for node in nodes if isinstance(node, ast.Name) and node.id == value.id and id(node) not in counted]
+        return held if len(reads) == 1 else self._kept(self.eval(value), value)
+
+    def does_more_than_set(self, cls):
+        """Whether the __init__ of a class reads or changes what it has set, or has branches and loops: then its objects are made as ones that
+        change."""
+        init = cls.__init__
+        if not isinstance(init, types.FunctionType) or self._only_sets(cls, init):
+            return False
+        if cls not in self.converter.changing:
+            self.converter.changing.add(cls)
+            self.converter.own_names_grew = self.converter.changed = True
+        return True
+
+    def _only_sets(self, cls, init):
+        scope = self.converter.scope_of(init, Scope)
+        for statement in scope.tree.body:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            pairs = [pair for target in targets for pair in _single_targets(target, statement)]
+            above = _init_above(statement)
+            if above is not None:
+                base = next((base for base in cls.__mro__[cls.__mro__.index(scope.owner) + 1:] if "__init__" in vars(base)), object)
+                if isinstance(vars(base)["__init__"], types.FunctionType) and not self._only_sets(cls, vars(base)["__init__"]):
+                    return False
+                parts = [*above.args, *(keyword.value for keyword in above.keywords)]
+            elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and all(_is_settable(target, scope.first) for target, _ in pairs):
+                parts = [value for _, value in pairs if value is not None]
+            elif isinstance(statement, ast.Pass) or isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue
+            else:
+                return False
+            if scope.first in read_names(parts):
+                return False
+        return True
 
 
 def _init_above(statement):

@@ -23,6 +23,7 @@ from hiaton.function.graph_types import GraphTypes, graph_type
 from hiaton.function.instances import GROWS, Instances, parameters_of
 from hiaton.function.mappings import mappings_in, pairs_of
 from hiaton.function.names import capital_name, plain_name
+from hiaton.function.own_trees import with_own_objects
 from hiaton.function.reasons import Reasons
 from hiaton.function.scopes import lent_names, number_of_notes
 from hiaton.function.source import Text, is_coroutine, is_generator, place, tree_of
@@ -121,6 +122,13 @@ class Converter(Instances, GraphTypes, Reasons):
         self.notes = 0              # how much was noted of lists that are changed
         self.sums = {}              # by loop and name: the tensors that numbers are before the first turn; see sums.py
         self.mixed_sums = set()     # loops that add what may be a number or a tensor
+        self.constructed = set()    # classes of which the graph makes objects
+        self.changing = set()       # the same, of which some are changed
+        self.order_of_fields = {}   # by class: the place of each attribute of these
+        self.elements_of_fields = {}  # by class and name: the type of the elements of lists, None where they are of several; whether they grow
+        self.own_names_grew = False  # whether this round has found more such classes or names
+        self.own_names = {}         # by function and the parameters that are lent objects: the names by which it changes objects that it makes
+        self.with_own = {}          # by function and names: the function whose tree has names for their attributes
         self.has_aux = has_aux      # whether the function gives a pair, of which gradients are taken of the first
 
     # The rounds.
@@ -135,6 +143,8 @@ class Converter(Instances, GraphTypes, Reasons):
         self.symbols = dict(other.symbols)
         self.read = {cls: dict(fields) for cls, fields in other.read.items()}
         self.has_tensors = other.has_tensors
+        self.constructed, self.changing = set(other.constructed), set(other.changing)
+        self.own_names, self.with_own = dict(other.own_names), dict(other.with_own)
         return self
 
     def convert(self):
@@ -202,6 +212,24 @@ class Converter(Instances, GraphTypes, Reasons):
         message = self.with_calls(message, reason.key)
         raise ConversionError(message)
 
+    def with_own_names(self, function, lent=frozenset()):
+        """The function in whose tree attributes of objects are names: of parameters that are lent some, and of those that it makes."""
+        names = lent | self.own_names.get((id(function), lent), frozenset())
+        if not names:
+            return function
+        self.guard_code(function)
+        key = (id(function), lent, names)
+        if key not in self.with_own:
+            self.with_own[key] = function, with_own_objects(function, names)
+        return self.with_own[key][1]
+
+    def note_own_name(self, function, name):
+        """Objects that a function makes are changed by this name, from the next round on."""
+        known = {id(made): (id(origin), lent) for (_, lent, _), (origin, made) in self.with_own.items()}
+        key = known.get(id(function), (id(function), frozenset()))
+        self.own_names[key] = self.own_names.get(key, frozenset()) | {name}
+        self.own_names_grew = self.changed = True
+
     def loops_to_take_apart(self):
         """Those that the engine does not run in phases, the work of all turns first and in batches; see src/passes/split_loops."""
         if not self.whole:
@@ -228,10 +256,11 @@ class Converter(Instances, GraphTypes, Reasons):
 
     def _main(self):
         """The instance that runs: what is set by it comes behind the arguments."""
-        lent = lent_names(tree_of(self.function))
+        function = self.with_own_names(self.function)
+        lent = lent_names(tree_of(function))
         if not self.places and not self.roots and not self.sinks and not lent and not self.gives_mappings \
                 and not self.places_of_pairs:
-            return self.instance_of(self.function, self._argument_types(), is_entry=True)
+            return self.instance_of(function, self._argument_types(), is_entry=True)
         types = [Root(one.classes, False, number) if number in self.roots else one
                  for number, one in enumerate(self._argument_types())]
         types = [Sink(number) if number in self.sinks and isinstance(one, Lst) else one
@@ -241,7 +270,6 @@ class Converter(Instances, GraphTypes, Reasons):
             if not place.is_log and key not in self.missing:
                 types.append(self.assumed.get(("state", key), self.observed[key]))
         self.guard_code(self.function)
-        function = self.function
 
         def build(frame, values):
             frame.where = self.scope_of(function, Scope)
@@ -251,7 +279,7 @@ class Converter(Instances, GraphTypes, Reasons):
 
     def _argument_types(self):
         """Lists of numbers that are only looked up become arrays at once."""
-        tree = tree_of(self.function)
+        tree = tree_of(self.with_own_names(self.function))
         may_be = looked_up(tree) - resized(tree) - read_as_lists(tree) if self.lays_out and not self.has_tensors else ()
         return [dataclasses.replace(one, array=True) if name in may_be and isinstance(one, Lst) and one.element in (INT, FLOAT, BOOL) else one
                 for name, one in itertools.zip_longest(parameters_of(self.function), self.types)]
@@ -298,14 +326,20 @@ class Converter(Instances, GraphTypes, Reasons):
         self.roots_before, self.read_of_roots = self.read_of_roots, set()
         self.reads_are_stale, self.has_new_places = self.has_new_places, False
         before = list(self.places)
+        if self.own_names_grew and (self.places or self.new_places):
+            # What was written down of objects that are now changed in place is found again, if it is needed.
+            self.places, self.new_places = ({key: place for key, place in places.items() if not place.is_log or place.cls not in self.changing}
+                                            for places in (self.places, self.new_places))
+            self.stateful = {id(self.with_own_names(self.function).__code__)} if self.places or self.new_places else set()
         self.places = {key: place for key, place in {**self.places, **self.new_places}.items()
                        if not place.is_log or (place.cls, place.name) not in self.no_logs}
         self.new_places = {}
         notes, self.notes = self.notes, number_of_notes()
-        if list(self.places) != before or notes != self.notes:  # functions give other results
+        if list(self.places) != before or notes != self.notes or self.own_names_grew:  # functions give other results
             self.assumed = {}
             self.drafted.clear()
             self.writing.clear()
+        self.own_names_grew = False
         self.builder = _core.GraphBuilder()
         self.builder.set_source(self.text.name, self.text.whole)
         self.instances = {}

@@ -6,7 +6,8 @@ import enum
 
 from hiaton.function.known_items import MOST_KEYS
 from hiaton.function.mappings import empty_mapping
-from hiaton.function.types import (NONE, NUMBERS, Const, Dct, DictView, Func, Lst, Mapping, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.scopes import changed, read_names
+from hiaton.function.types import (NONE, NUMBERS, Const, Dct, DictView, Func, Lst, Mapping, NeverType, NewObj, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value, is_partial, sides_of)
 
 
@@ -23,7 +24,7 @@ def is_fresh(type_):
 def may_refer(type_):
     """Whether a value of the type may be, or hold, a list or a dict."""
     return not isinstance(type_, (Scalar, Sink, Tens, Symbol, Const, NeverType)) and (
-        not isinstance(type_, (Tup, Union)) or any(map(may_refer, getattr(type_, "items", getattr(type_, "sides", ())))))
+        not isinstance(type_, (NewObj, Tup, Union)) or any(map(may_refer, getattr(type_, "items", getattr(type_, "sides", ())))))
 
 
 def _lists_below(type_):
@@ -31,7 +32,7 @@ def _lists_below(type_):
     if isinstance(type_, Lst):
         below = _lists_below(type_.element)
         return None if below is None else below + 1
-    if isinstance(type_, (Tup, Union)):
+    if isinstance(type_, (NewObj, Tup, Union)):
         parts = [_lists_below(part) for part in getattr(type_, "items", getattr(type_, "sides", ()))]
         return None if None in parts else max(parts, default=0)
     return 0 if isinstance(type_, (Scalar, Sink, Tens, Symbol, Const, NeverType)) else None
@@ -204,6 +205,11 @@ class Dicts:
     def set_item(self, target, value):
         """name[key] = value, of a list or a dict that nobody else refers to."""
         held = self.env.get(getattr(target.value, "id", None))
+        if changed(target.slice) & read_names([target.value]):
+            self.refuse(f"the index in '{ast.unparse(target)}' changes what is indexed; compute it on a line before", target)
+        if self.own_name(target.value) is not None:
+            self.call_special(target.value.id, "__setitem__", [self.eval(target.slice), value], {})
+            return
         if held is not None and isinstance(held.type, Lst):
             self.set_element(target, held, value)
             return
@@ -215,9 +221,12 @@ class Dicts:
         if isinstance(target.value, ast.Subscript):
             if self.set_in_table(target, value):
                 return
+            self.ask_for_own_holder(target)
             self.refuse("an element of a list inside of another list cannot be set where something else may refer to an inner list; make these "
                         "by [[...] for ...], or set the whole inner list, rows[i] = [...]", target)
         if held is None or not isinstance(held.type, Dct):
+            self.ask_for_own_holder(target)
+            self.ask_for_own(getattr(held, "type", None))
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
         if not held.type.fresh:
             self.refuse(f"'{target.value.id}' is a dict that others may refer to; make a new one and give it back", target)
@@ -235,6 +244,8 @@ class Dicts:
             return value
         value = self.forward(value)
         type_ = value.type
+        if isinstance(type_, NewObj):
+            return self.made(type_.cls, dict(zip(type_.names, self.items(value))))
         if isinstance(type_, Tup):
             return self.tuple_of([self.shared(item) for item in self.items(value)], type_.cls)
         if isinstance(type_, Dct) and type_.fresh:

@@ -10,11 +10,12 @@ from hiaton import _core
 from hiaton.function.attributes import is_of_several
 from hiaton.function.dicts import is_fresh
 from hiaton.function.number_arrays import is_array_of
-from hiaton.function.rewrite import BUILTIN, PatternItem
+from hiaton.function.own_trees import is_field, with_fields
+from hiaton.function.rewrite import BUILTIN
 from hiaton.function.scopes import changed
 from hiaton.function.state import Root
 from hiaton.function.tables import is_table
-from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, Mapping, NeverType, Objs, Opaque, Scalar, SearchTree, Symbol, Tens,
+from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, Mapping, NeverType, NewObj, Objs, Opaque, Scalar, SearchTree, Symbol, Tens,
                                    Tup, Union, Value, as_number, is_number)
 
 CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call", "Tuple", "List", "JoinedStr",
@@ -30,7 +31,8 @@ class Expressions:
             self.refuse(f"'{ast.unparse(node)}' ({kind}) cannot be converted; compute it outside of the function", node)
         before, self.node = self.node, node
         try:
-            return getattr(self, f"eval_{kind}")(node)
+            made = getattr(self, f"eval_{kind}")(node)
+            return self.shared(made) if isinstance(made.type, NewObj) else made
         finally:
             self.node = before
 
@@ -41,11 +43,15 @@ class Expressions:
         return self.name_value(node.id)
 
     def name_value(self, name):
+        if self.is_own(name):
+            return self.given_away(name)
         if name in self.env:
             # Another name for a list: what is appended to it later would be seen through both.
             self.share([name])
             return self.env[name]
         where = self.where
+        if is_field(name):
+            return self.field_value(name)
         if name.endswith(BUILTIN):
             return Value(Const(getattr(builtins, name[:-1])))
         function = self.local_function(name)
@@ -93,30 +99,6 @@ class Expressions:
             self.env[path] = value
         return value
 
-    def path_of(self, node):
-        """Names that lead to a field, ("t", "left"); None where it is something else."""
-        if isinstance(node, ast.Name):
-            return (node.id,) if node.id in self.env else None
-        if isinstance(node, ast.Attribute):
-            path = self.path_of(node.value)
-            return None if path is None else (*path, node.attr)
-        if isinstance(node, PatternItem):
-            path, name = self.path_of(node.subject), self.item_name(node)
-            return path if path is None or name is None else (*path, name)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and type(node.slice.value) is int:
-            path = self.path_of(node.value)
-            if path is not None and isinstance(self.read_path(path).type, Tup):
-                count = len(self.read_path(path).type.items)
-                return (*path, node.slice.value % count) if -count <= node.slice.value < count else None
-        return None
-
-    def read_path(self, path):
-        key = path if len(path) > 1 else path[0]
-        if key in self.env:
-            return self.env[key]
-        holder = self.read_path(path[:-1])
-        return self.items(holder)[path[-1]] if isinstance(path[-1], int) else self.attribute(holder, path[-1])
-
     def bind(self, name, value):
         """Gives a name another value."""
         if name in self.where.set_outside:
@@ -126,6 +108,13 @@ class Expressions:
 
     def set_name(self, name, value):
         """The same, of a name of this scope; what was known of the fields and the elements of the old value is forgotten."""
+        if is_field(name):
+            if not self.set_field(name, value):
+                return
+            value = self.with_known_elements(name, value)
+        if self.is_own(name):
+            self.forget(name)
+        value = self.taken_apart(name, value)
         for key in [k for k in self.env if isinstance(k, tuple) and k[0] == name or is_array_of(k, name)]:
             del self.env[key]
         self.held_around -= {name}
@@ -165,12 +154,17 @@ class Expressions:
     def eval_Compare(self, node):
         if len(node.ops) > 1:
             return self.truth_value(self.condition(node)[0])
+        if self.own_name(node.left) is not None and self.is_question_for_other(node):
+            is_same = self.own_name(node.comparators[0]) == node.left.id
+            return self.truth_value(is_same == isinstance(node.ops[0], ast.Is))
         found = self.compared_length(node)
         found = self.compared_with_range(node) if found is None else found
         if found is not None:
             return found
         left = self._compared_with(node.ops[0], node.left)
         right = self._compared_with(node.ops[0], node.comparators[0])
+        if getattr(node.left, "id", None) in changed(node.comparators[0]):
+            left = self._compared_with(node.ops[0], node.left)  # what stands on the right changes this very list
         return self.compare(type(node.ops[0]).__name__, left, right)
 
     def _compared_with(self, operator, node):
@@ -200,14 +194,15 @@ class Expressions:
             return self.sides(node, condition, true, rest, false, lambda: first, ("and", id(node), len(operands)))
         return self.sides(node, condition, true, lambda: first, false, rest, ("or", id(node), len(operands)))
 
-    def eval_IfExp(self, node):
+    def eval_IfExp(self, node, evaluated=None):
+        """`evaluated`: what gives the value of a side."""
+        evaluated = evaluated or self.eval
         condition, true, false = self.condition(node.test)
         condition = self.assumed_side(node, condition)
         if condition is True or condition is False:
             self.learn(true if condition else false)
-            return self.eval(node.body if condition else node.orelse)
-        return self.sides(node, condition, true, lambda: self.eval(node.body), false, lambda: self.eval(node.orelse),
-                          ("ifexp", id(node)))
+            return evaluated(node.body if condition else node.orelse)
+        return self.sides(node, condition, true, lambda: evaluated(node.body), false, lambda: evaluated(node.orelse), ("ifexp", id(node)))
 
     def sides(self, node, *branch):
         """A branch inside of an expression: names that its sides set are theirs alone."""
@@ -226,7 +221,7 @@ class Expressions:
         """A branch whose sides know what the condition tells; names that they bind are theirs alone. `given`: the names whose values they give
         back; None: nothing comes behind them."""
         referred, names, around = set(), self.names_of_sides(), self.held_around
-        held = around if given is None else around | self.names_of_arrays(self.env) - set(given)
+        held = around if given is None else around | self.names_of_arrays(self.env) - with_fields(given, self.env)
 
         def on(learned, side):
             def run():
@@ -238,7 +233,7 @@ class Expressions:
                 finally:
                     self.held_around = around
                     if names and all(name in self.env for name in names):
-                        self.left_state = {name: self.env[name] for name in names}
+                        self.left_state = {name: self.packed(name) for name in names}
                     # Lists that something else refers to on this side.
                     referred.update(name for name, value in before.items() if is_fresh(value.type)
                                     and name in self.env and not is_fresh(self.env[name].type))
@@ -263,6 +258,8 @@ class Expressions:
             return self._bool_condition(node, node.values)
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
             return self._chain(node), [], []
+        if self.is_own_that_is_true(node):
+            return True, [], []
         value = self.looked_at(node)
         before, self.node = self.node, node
         try:

@@ -31,6 +31,9 @@ from hiaton.function.mathematics import Mathematics
 from hiaton.function.number_arrays import NumberArrays
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
+from hiaton.function.own_calls import OwnCalls
+from hiaton.function.own_objects import OwnObjects
+from hiaton.function.paths import Paths
 from hiaton.function.patterns import Patterns
 from hiaton.function.ranges import Ranges
 from hiaton.function.reasons import Ending, is_of_package
@@ -42,7 +45,7 @@ from hiaton.function.sums import Sums
 from hiaton.function.tables import Tables
 from hiaton.function.tensors import Tensors
 from hiaton.function.texts import Texts
-from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Scalar, Store, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Mapping, NewObj, Objs, Opaque, Scalar, Store, Symbol, Tens, Tup, Union,
                                    Value, are_recast, general, join, side_for)
 
 _ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
@@ -55,7 +58,7 @@ def scalar_type(dtype):
 
 class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects,
             Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, Tables, Mappings, MappingChanges, KeyTables, SearchTrees, Managers, Equality, Speculation, State, Sums, Iterators, Ranges,
-            KnownItems, Texts):
+            KnownItems, Texts, OwnObjects, OwnCalls, Paths):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
@@ -73,6 +76,7 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
         self.node = None
         self.statement = None    # that is being read
         self.unused = None       # the expression of which nobody uses what it gives
+        self.receiver = None     # the expression of which a method is called
         self.on_sides = 0        # in how many sides of expressions, as those of `a or b`, what is read stands
         self.left_state = None   # that a side of a branch left
         self.sums_by_sides = []  # the places of operators of which operands are numbers or tensors
@@ -175,6 +179,8 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
             return Value(to, tuple(ids))
         if join(value.type, to) != to:
             return None
+        if isinstance(value.type, NewObj):
+            return self.new_object_as(value, to)
         if isinstance(value.type, Const):
             constant = value.type.value
             if isinstance(to, Scalar):

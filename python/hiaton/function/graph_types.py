@@ -4,7 +4,7 @@ import functools
 
 from hiaton import _core
 from hiaton.function.number_arrays import dtypes_of_array
-from hiaton.function.types import (NEVER, Const, Dct, Func, KeyIndex, KeyTable, Mapping, NeverType, Objs, Opaque, Scalar, SearchTree, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (NEVER, Const, Dct, Func, KeyIndex, KeyTable, Mapping, NeverType, NewObj, Objs, Opaque, Own, Scalar, SearchTree, Sink, Symbol, Tens, Tup, Union,
                                    general, join)
 
 
@@ -26,7 +26,7 @@ class GraphTypes:
         """The types of the values that a value of the type consists of."""
         if isinstance(type_, Scalar):
             return [_SCALARS[type_.kind]]
-        if isinstance(type_, (Const, NeverType, Opaque, Sink)):
+        if isinstance(type_, (Const, NeverType, Opaque, Own, Sink)):
             return []
         if isinstance(type_, Symbol):
             return [_SCALARS[int]]
@@ -37,7 +37,7 @@ class GraphTypes:
                 self.read[cls] = {}
                 self.changed = True
             return [self.object_type]
-        if isinstance(type_, (Tup, Dct)):
+        if isinstance(type_, (Tup, Dct, NewObj)):
             return [kind for item in type_.items for kind in self.graph_types(item)]
         if isinstance(type_, Func):
             return [kind for _, held in type_.captured for kind in self.graph_types(held)]

@@ -9,7 +9,7 @@ from hiaton.function.names import plain_name
 from hiaton.function.reasons import Call
 from hiaton.function.source import place
 from hiaton.function.statements import build_function
-from hiaton.function.types import NEVER, Dct, Lst, Mapping, Store, Tup, join, of_any_size, size_of
+from hiaton.function.types import NEVER, Dct, Lst, Mapping, NewObj, Store, Tup, join, of_any_size, size_of
 
 MOST_INSTANCES = 400
 MOST_OF_ONE = 40
@@ -142,6 +142,6 @@ def _holds(opened, type_):
         return isinstance(type_, type(opened)) and type_.key in (opened.key, NEVER) and type_.value in (opened.value, NEVER)
     if isinstance(opened, Lst):
         return isinstance(type_, Lst) and type_.element in (opened.element, NEVER)
-    if isinstance(opened, (Tup, Dct)) and isinstance(type_, type(opened)) and len(opened.items) == len(type_.items):
+    if isinstance(opened, (Tup, Dct, NewObj)) and isinstance(type_, type(opened)) and len(opened.items) == len(type_.items):
         return all(map(_holds, opened.items, type_.items))
     return join(opened, type_) == opened

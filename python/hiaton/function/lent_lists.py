@@ -16,11 +16,12 @@ import ast
 import dataclasses
 
 from hiaton.function.array_uses import read_as_lists
+from hiaton.function.own_trees import is_field, own_names_of, with_fields, without_fields
 from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import (assigned, body_of, calls_change, changed, lent_names, list_that_it_gives, names_changed_outside,
                                     names_set_inside, nodes_below, nonlocal_names, note_changes, note_lent)
 from hiaton.function.source import is_generator, tree_of
-from hiaton.function.types import NONE, Lst, Mapping, Tup, Value
+from hiaton.function.types import NONE, Lst, Mapping, Own, Tup, Value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,10 @@ class Lent(Value):
     """An argument: the list that a name stands for, to which nobody else refers."""
 
     name: str = ""
+
+
+class LentObject(Lent):
+    """An argument: the object that a name stands for, to which nobody else refers; see own_objects.py."""
 
 
 class LentLists:
@@ -42,8 +47,10 @@ class LentLists:
         return isinstance(getattr(self.env.get(name), "type", None), (Lst, Mapping))
 
     def is_lendable(self, name):
-        """Whether calls may give the name another value: it stands for what changes, or functions defined inside set it by `nonlocal`."""
-        return self.is_changeable(name) or name in self.env and name in names_set_inside(tree_of(self.where.function))
+        """Whether calls may give the name another value: it stands for what changes, or for a field of an object that does, or functions
+        defined inside set it by `nonlocal`."""
+        return self.is_changeable(name) or self.is_own(name) or name in self.env and (
+            is_field(name) or name in names_set_inside(tree_of(self.where.function)))
 
     # The caller.
 
@@ -69,7 +76,8 @@ class LentLists:
         lent = {}
         for number, parameter in enumerate(parameters):
             value = values[number]
-            if isinstance(value, Lent) and parameter not in lent_names(tree) and not is_generator(function):
+            is_list = isinstance(value, Lent) and not isinstance(value.type, Own)
+            if is_list and parameter not in lent_names(tree) and not is_generator(function):
                 self._note_lent(tree, parameter, True)
             if parameter not in lent_names(tree):
                 continue
@@ -112,8 +120,9 @@ class LentLists:
         self._may_change(names)
         return names
 
-    def taken_back(self, made, tree, has_state, lent):
-        """What a call gives, without the state that it leaves and the lists that it gives back. `lent`: as lent_to() gives it."""
+    def taken_back(self, made, tree, has_state, lent, kept=None):
+        """What a call gives, without the state that it leaves and the lists that it gives back. `lent`: as lent_to() gives it. `kept`: the
+        fields of objects that stay as they are, by the names of these."""
         names = [lent[parameter] for parameter in sorted(lent)]
         states = len(self.converter.places) if has_state else 0
         if not has_state and not names:
@@ -125,13 +134,17 @@ class LentLists:
         if has_state:
             self.take_state(others[:states])
         for name, held in zip(names, others[states:]):
-            if name is not None:
+            if kept and name in kept:
+                self.take_object_back(name, held, kept[name])
+            elif name is not None:
                 self.bind(name, held)
         given = list_that_it_gives(tree)
         if given not in lent:
             return value
         if lent[given] is None:
             return self.forward(others[states + sorted(lent).index(given)])
+        if self.node is self.receiver and self.is_own(lent[given]):
+            return LentObject(self.env[lent[given]].type, (), lent[given])
         return Value(NONE) if self.node is self.unused else self.name_value(lent[given])
 
     def _is_in_scope(self, value):
@@ -152,7 +165,7 @@ class LentLists:
         node, converter = self.element_of, self.converter
         if node is None or id(node) in converter.handing_on or all(name is None for name in names):
             return
-        (converter.handing_on if len(node.generators) == 1 else converter.in_order).add(id(node))
+        (converter.in_order if any(map(self.is_own, names)) else converter.handing_on if len(node.generators) == 1 else converter.in_order).add(id(node))
         converter.changed = True
         self.fail()
 
@@ -194,7 +207,7 @@ class LentLists:
         where = self.where
         if name not in where.parameters or self._is_deleted(name) or is_generator(where.function) or is_of_package(where.file):
             return
-        if grows and where.tree is tree_of(self.converter.function):
+        if grows and where.tree is tree_of(self.converter.with_own_names(self.converter.function)):
             self.ask_for_sink(where.parameters.index(name))
         if name not in lent_names(where.tree) or lent_names(where.tree)[name] > grows:
             self._note_lent(where.tree, name, grows)
@@ -204,7 +217,10 @@ class LentLists:
         return any(isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Del) for part in parts)
 
     def refuse_another_list(self, name):
-        """A name is set: not that of a list that the function was lent."""
+        """A name is set: not that of a list or an object that the function was lent."""
+        if name in lent_names(self.where.tree) and name in own_names_of(self.where.tree):
+            self.refuse(f"'{name}' is an object of who calls this function, which is changed, and gets another value; call the other object "
+                        "something else")
         if name in lent_names(self.where.tree) and self.is_changeable(name) and name not in nonlocal_names(self.where.tree):
             self.refuse(f"'{name}' is a list of who calls this function, which is changed, and gets another value; call the other list "
                         "something else")
@@ -214,7 +230,7 @@ class LentLists:
         return list_that_it_gives(self.where.tree) in lent_names(self.where.tree)
 
     def lists_to_give_back(self):
-        return [self.held(self.env[name]) for name in sorted(lent_names(self.where.tree)) if name in self.env]
+        return [self.held(self.given_back(name)) for name in sorted(lent_names(self.where.tree)) if name in self.env]
 
     def without_lists(self, made):
         """What the function gives that runs as the graph: lists that are arguments stay the caller's."""
@@ -235,7 +251,7 @@ class LentLists:
     def changing_on_sides(self, names, run):
         """What `run` gives, a branch whose sides may change the lists of these names."""
         before = self.side_lists
-        held = [name for name in sorted(names) if self.is_lendable(name)]
+        held = [name for name in without_fields(names) if self.is_lendable(name)]
         self.side_lists = (*before, *(name for name in held if name not in before))
         try:
             return run()
@@ -244,6 +260,10 @@ class LentLists:
 
     def keep_changes(self, before, targets):
         """Takes over into names and values from before what an expression has changed; `targets`: names that are its own."""
+        for name in [name for name, value in before.items() if isinstance(value.type, Own) and not is_field(name)]:
+            for key in with_fields([name], before):
+                del before[key]
+            before.update({key: self.env[key] for key in with_fields([name], self.env)})
         names = {name for name, value in before.items() if isinstance(value.type, (Lst, Mapping)) and value.type.fresh and name not in targets}
         names |= {*self.state_names()} | (names_set_inside(tree_of(self.where.function)) & before.keys() - targets)
         before.update({name: self.env[name] for name in names if name in self.env})

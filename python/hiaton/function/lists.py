@@ -6,7 +6,8 @@ import contextlib
 import inspect
 
 from hiaton.function.liveness import names_read_behind
-from hiaton.function.scopes import nodes_below
+from hiaton.function.own_trees import is_field
+from hiaton.function.scopes import CHANGES, changed, nodes_below
 from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, Tup, Value, are_recast, is_number, join
 
 # Methods by name: what makes the other list, and how many arguments there are.
@@ -43,7 +44,7 @@ class Lists:
             return None
         if isinstance(call.args[0], ast.Starred) or self.eval(call.func).type != Const(builtins.len):
             return None
-        if self.range_bounds(call.args[0]) is not None:
+        if self.range_bounds(call.args[0]) is not None or self.own_name(call.args[0]) is not None:
             return None
         value = self.chosen(self.looked_at(call.args[0]))
         if not isinstance(value.type, Lst):
@@ -63,13 +64,16 @@ class Lists:
         lists stay ones that nobody else refers to. None where it is something else."""
         sources = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         names = [source.id for source in sources if isinstance(source, ast.Name)]
-        if len(names) < len(sources) or len(set(names)) < len(names) or len(node.targets) > 1 or not any(map(self.is_changeable, names)):
+        if len(names) < len(sources) or len(set(names)) < len(names) or len(node.targets) > 1 or not any(
+                self.is_changeable(name) or self.is_own(name) for name in names):
             return None
         targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else [node.targets[0]]
         read_behind = names_read_behind(self.where.tree, node)
         if read_behind is None or len(targets) != len(sources) or not all(isinstance(target, ast.Name) for target in targets):
             return None
-        values = [self.env[name] if self.is_changeable(name) and name not in read_behind else self.name_value(name) for name in names]
+        is_swap = set(names) == {target.id for target in targets}  # each gets another one: fields of objects too, which others may read behind
+        is_moved = [(is_swap if is_field(name) else name not in read_behind) and (self.is_changeable(name) or self.is_own(name)) for name in names]
+        values = [self.packed(name) if moves else self.name_value(name) for name, moves in zip(names, is_moved)]
         return self.tuple_of(values) if isinstance(node.value, ast.Tuple) else values[0]
 
     def assign_parts(self, targets, value):
@@ -99,6 +103,8 @@ class Lists:
             return None
         self.own(name, value, node, True)
         item = self.held(self.eval(node.args[0]))
+        if name not in self.env:
+            self.refuse(f"'{name}' is a list of an object that is put somewhere by what is appended; compute that on a line before", node)
         value = self.env[name]  # the item may be taken out of the same list
         if isinstance(item.type, Lst):
             item = self.forward(item)
@@ -184,6 +190,8 @@ class Lists:
             return False
         if node.func.attr in ("append", "extend") and len(node.args) == 1 and not node.keywords and self._grow_sink(node):
             return True
+        if node.func.attr in CHANGES and isinstance(node.func.value, (ast.Attribute, ast.Subscript)):
+            self.ask_for_own_holder(node.func.value)
         if not isinstance(node.func.value, ast.Name):
             return False
         name, method = node.func.value.id, node.func.attr
@@ -196,12 +204,15 @@ class Lists:
             self.append(name, node)
             return True
         if method == "extend" and len(node.args) == 1:
-            self.extend(name, self.items_to_add(node.args[0]), node)
+            if self.extend(name, self.items_to_add(node.args[0]), node) is None:
+                self.refuse(f"'{name}' is a list of an object that is put somewhere by what is added; compute that on a line before", node)
             return True
         if method == "pop":
             return self.popped(node) is not None
         if method not in (*_CHANGES, "clear", "sort"):
             return False
+        if name in changed(*node.args):
+            self.refuse(f"an argument of this call of '{method}' changes the same list; compute it on a line before", node)
         value = self.own(name, value, node)
         if method == "sort":
             named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
@@ -290,6 +301,7 @@ class Lists:
             self.delete_key(target.value.id, self.eval(target.slice), target)
             return
         if value is None or not isinstance(value.type, Lst):
+            self.ask_for_own_holder(target)
             self.refuse("a change of an object cannot be converted; make a new one", target)
         value = self.own(target.value.id, value, target)
         if value.type.element is NEVER:

@@ -2,7 +2,8 @@
 
 import ast
 
-from hiaton.function.scopes import body_of, iterated_names, lent_names, nodes_below, read_anywhere, read_names
+from hiaton.function.own_trees import owners_of
+from hiaton.function.scopes import body_of, calls_change, iterated_names, lent_names, nodes_below, read_anywhere, read_names
 
 
 def names_outside(tree, node):
@@ -13,8 +14,7 @@ def names_outside(tree, node):
         _Liveness(tree).statements(body_of(tree), frozenset(), _Leaving())
     if not hasattr(node, "hiaton_outside"):
         inside = {id(one) for one in nodes_below([node], True)}
-        node.hiaton_outside = {one.id for one in nodes_below([tree], True) if isinstance(one, ast.Name)
-                               and id(one) not in inside and not isinstance(one.ctx, ast.Store)}
+        node.hiaton_outside = set().union(*(_names_of(one) for one in nodes_below([tree], True) if id(one) not in inside))
     return node.hiaton_outside | lent_names(tree).keys()
 
 
@@ -31,6 +31,13 @@ def names_needed(tree, node):
         liveness = _Liveness(tree, is_noting=False)
         node.hiaton_needed = liveness.turn(node, frozenset(), _Leaving()) | (liveness.anywhere & read_names([node]))
     return node.hiaton_needed
+
+
+def _names_of(node):
+    """The names that a syntax tree reads itself, and those of the objects whose fields it reads or sets."""
+    is_name = isinstance(node, ast.Name)
+    names = {*calls_change(node), *([node.id] if is_name and not isinstance(node.ctx, ast.Store) else ())}
+    return names.union(*map(owners_of, [*names, *([node.id] if is_name else ())]))
 
 
 class _Leaving:
@@ -125,7 +132,7 @@ def _names_given(target):
     if isinstance(target, ast.Starred):
         return _names_given(target.value)
     if isinstance(target, ast.Name):
-        return {target.id}
+        return set() if "." in target.id[1:] else {target.id}
     if not isinstance(target, (ast.Tuple, ast.List)):
         return set()
     parts = list(map(_names_given, target.elts))

@@ -7,6 +7,7 @@ from hiaton.function.dicts import is_fresh, may_hold
 from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, SteppedItems, ZipItems, mark_run, names_start
 from hiaton.function.known_items import MOST_UNROLLED
 from hiaton.function.liveness import names_needed, names_outside
+from hiaton.function.own_trees import with_fields, without_fields
 from hiaton.function.scopes import assigned, calls_change, changed, iterated_names, read_names
 from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
@@ -47,7 +48,8 @@ class Loop:
 
         held = frame.held_around & set(names)
         if self.after is None:
-            held |= frame.names_of_arrays(dict(zip(names, values))) - set(self.results)
+            given = dict(zip(names, values))
+            held |= frame.names_of_arrays(given) - with_fields(self.results, given)
 
         def build(inner, given):
             inner.where, inner.loop, inner.loop_key, inner.held_around = self.where, self, self.key, held
@@ -124,7 +126,7 @@ class Loops:
         else:
             after = None
             elsewhere = self._read_elsewhere(node) | {name for name in self.env if str(name).startswith("list@")}
-            results = sorted(assigned(node) & elsewhere) + [name for name in self.state_names() if name in self.env]
+            results = without_fields(assigned(node) & elsewhere) + [name for name in self.state_names() if name in self.env]
             names = names_needed(self.where.tree, node) | set(results)
         items, state = None, []
         if isinstance(node, ast.For):
@@ -135,7 +137,7 @@ class Loops:
             if in_place is not None:
                 items, state, name = in_place
                 return self._run_loop_over(node, items, state, after, names | {name}, results)
-            self.share(iterated_names(node.iter) & changed(*node.body) & self.env.keys())
+            self.share((iterated_names(node.iter) & changed(*node.body) | self.fields_changed_in_place(node)) & self.env.keys())
             items = self.turns_written_out(node) if after is None else None
             if items is not None:
                 return self.run_written_out(node, items)
@@ -167,15 +169,15 @@ class Loops:
                     self.env.pop(name, None)
                 else:
                     self.bind(name, item)
-        for name in assigned(node) - set(results):
-            for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
-                del self.env[key]
+        for name in without_fields(assigned(node) | set(results)):
+            if name not in results:
+                self.forget(name)
         return None
 
     def _taken_apart(self, node):
         """Whether the loop was run as a list of what its turns compute on their own, and a loop over that."""
         converter = self.converter
-        split = None if hasattr(node, "hiaton_is_split") else split_of(node, self)
+        split = None if hasattr(node, "hiaton_is_split") or self.owns_in(node) else split_of(node, self)
         if split is None or id(split.first.value) in converter.in_order:
             return False
         if converter.apart is not None and id(node) not in converter.apart:
@@ -321,7 +323,7 @@ class Loops:
         written_out = self.elements_written_out(node)
         if written_out is not None:
             return written_out
-        if id(node) in self.converter.in_order:
+        if id(node) in self.converter.in_order or self.changes_own(node):
             return self._in_order(node)
         first = node.generators[0]
         read = read_names([node.elt, *first.ifs, *node.generators[1:]])

@@ -15,11 +15,12 @@ import types as python_types
 
 from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, taken_apart
 from hiaton.function.iterations import CountedItems, ItemsInPlace
+from hiaton.function.own_trees import is_field
 from hiaton.function.scopes import calls_change, changed, nodes_below
 from hiaton.function.tables import is_table
-from hiaton.function.types import BOOL, FLOAT, INT, Const, Lst, Tens, Value, general
+from hiaton.function.types import BOOL, FLOAT, INT, SYMBOL, Const, Lst, Tens, Value, general
 
-_DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool"}
+_DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool", SYMBOL: "i64"}
 
 
 def dtypes_of_array(type_):
@@ -295,6 +296,6 @@ class NumberArrays:
 
     def _refuse_arrays(self):
         """A parameter is an array that others refer to, and this is to be the list that these have: the next round hands it over as such."""
-        note_read_as_lists(self.where.tree, {name for name in self.where.parameters if self.is_array(name)})
+        note_read_as_lists(self.where.tree, {name for name in self.env if self.is_array(name) and (name in self.where.parameters or is_field(name))})
         self.converter.changed = True
         self.fail()

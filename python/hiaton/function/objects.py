@@ -8,11 +8,13 @@ import types
 from hiaton import _core
 from hiaton.function.attributes import is_of_several
 from hiaton.function.construction import ADVICE_BY_CLASS
+from hiaton.function.data_classes import is_data_class
 from hiaton.function.dicts import came_in
+from hiaton.function.scopes import changed
 from hiaton.function.state import Root, unrooted
 from hiaton.function.tables import own_rows
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Sink, Tens, Tup, Union,
-                                   Value, as_number, general, is_data_class, is_number, join, partial_with)
+                                   Value, as_number, general, is_number, join, partial_with)
 
 _MISSING = object()
 NIL, CONS = 0, 1
@@ -159,13 +161,17 @@ class Objects:
         element = self.element_of_table(node)
         if element is not None:
             return element
+        if self.own_name(node.value) is not None:
+            return self.call_special(node.value.id, "__getitem__", [self.eval(node.slice)], {})
         value = self._looked_at(node)
         if value.type == NONE:
             self.fail("'NoneType' object is not subscriptable")
         if isinstance(value.type, Dct):
-            return self.dict_item(value, self.eval(node.slice))
+            key = self.eval(node.slice)
+            return self.dict_item(self._looked_at(node) if getattr(node.value, "id", None) in changed(node.slice) else value, key)
         if isinstance(value.type, Mapping):
-            return self.mapping_item(value, self.eval(node.slice))
+            key = self.eval(node.slice)
+            return self.mapping_item(self._looked_at(node) if getattr(node.value, "id", None) in changed(node.slice) else value, key)
         if isinstance(value.type, Tens):
             return self.tensor_subscript(value, node.slice)
         if isinstance(value.type, Const) and type(value.type.value) is str:
@@ -173,6 +179,8 @@ class Objects:
         if isinstance(node.slice, ast.Slice):
             return self._part(value, node.slice)
         key = as_number(self.eval(node.slice))
+        if getattr(node.value, "id", None) in changed(node.slice):
+            value = self._looked_at(node)  # the index changes this very list
         if isinstance(value.type, Tup):
             if is_number(key.type):
                 items = self.items(value)
@@ -242,15 +250,20 @@ class Objects:
         if not is_data_class(cls):
             advice = ADVICE_BY_CLASS.get(cls, "make it outside of the function, or use a dataclass")
             self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph; {advice}")
-        if hasattr(cls, "__post_init__") or type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
+        after = getattr(cls, "__post_init__", None)
+        if after is not None and not self.has_plain_post_init(cls) or type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
             self.refuse(f"'{cls.__name__}' does more than set its fields when it is made; "
                         "make it outside of the function, or in a function that sets them")
         if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
             fields = self._bound_to(cls, cls.__init__, args, named)
             fields = {field.name: fields[field.name] for field in dataclasses.fields(cls) if field.name in fields} | fields
+            if after is not None:
+                return self.made_with_post_init(cls, fields)
+        elif self.does_more_than_set(cls):
+            return self.made_by_init(cls, args, named)
         else:
             fields = self.fields_of_init(cls, cls.__init__, args, named)
-        return self.made(cls, fields)
+        return self.own_new(cls, fields)
 
     def _bound_to(self, cls, function, args, named):
         try:
@@ -266,7 +279,7 @@ class Objects:
             elif name in factories:
                 if factories[name] is not list:
                     self.refuse(f"{cls.__name__}(): the default of '{name}' cannot be converted; give the argument")
-                values[name] = self.default(Lst(NEVER))
+                values[name] = self.default(Lst(NEVER, True))
             else:
                 values[name] = self.constant_value(parameter.default, name)
         return values
@@ -274,6 +287,7 @@ class Objects:
     def made(self, cls, fields):
         converter = self.converter
         converter.makes_objects = True
+        converter.constructed.add(cls)
         for name, field in fields.items():
             if isinstance(field.type, (Func, Sink)) or came_in(field.type):
                 self.refuse(f"{cls.__name__}(): field '{name}' cannot hold {field.type}; give it to functions as an argument")

@@ -5,10 +5,11 @@ import functools
 import types as python_types
 
 from hiaton import _core
+from hiaton.function.data_classes import is_data_class
 from hiaton.function.dicts import MOST_KEYS, is_key
 from hiaton.function.key_orders import key_type
 from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Dct, Lst, Mapping, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup,
-                                   is_data_class, join)
+                                   join)
 
 _SCALARS = {bool: BOOL, int: INT, float: FLOAT, str: SYMBOL}
 

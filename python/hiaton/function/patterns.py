@@ -3,6 +3,7 @@
 import ast
 import sys
 
+from hiaton.function.own_trees import is_field
 from hiaton.function.types import Const, Dct, Lst, Tup, Union, Value
 
 # Of these classes, `cls(x)` gives x the whole value.
@@ -86,10 +87,11 @@ class Patterns:
                 continue
             if not hasattr(target, "id"):
                 self.refuse("a change of an object cannot be converted; make a new one", node)
+            if is_field(target.id):
+                self.refuse(f"the attribute '{target.id}' cannot be deleted in a graph; set it to None", node)
             if target.id not in self.env:
                 self.fail(f"'{target.id}' has no value here")
-            for key in [k for k in self.env if k == target.id or isinstance(k, tuple) and k[0] == target.id]:
-                del self.env[key]
+            self.forget(target.id)
 
     def do_Global(self, node):
         pass

@@ -77,14 +77,16 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         body = node.body
         for item in reversed(node.items):
-            manager = _fresh("manager")
+            is_kept = isinstance(item.context_expr, ast.Name) and not _is_set(item.context_expr.id, [item.optional_vars, *body])
+            manager = item.context_expr.id if is_kept else _fresh("manager")
             entered = ast.Call(ast.Attribute(_name(manager), "__enter__", ast.Load()), [], [])
             entering = ast.Expr(entered) if item.optional_vars is None else ast.Assign([item.optional_vars], entered)
             leaving = ast.Expr(ast.Call(ast.Attribute(_name(manager), "__exit__", ast.Load()),
                                         [ast.Constant(None) for _ in range(3)], []))
             for part in ast.walk(leaving):
                 ast.copy_location(part, node)
-            body = [_assigned(manager, item.context_expr), entering, *_around(body, [leaving])]
+            beginning = [] if is_kept else [_assigned(manager, item.context_expr)]
+            body = [*beginning, entering, *_around(body, [leaving])]
         return body
 
     def visit_Try(self, node):
@@ -128,6 +130,13 @@ def _with_results(node):
     outer = ast.FunctionDef(node.name, node.args, [found, *keeping], node.decorator_list, None)
     outer.hiaton_keeps_results = True
     return [_assigned(results, ast.Dict([], [])), inner, outer]
+
+
+def _is_set(name, nodes):
+    """Whether a name may get another value somewhere below."""
+    parts = [part for node in nodes if node is not None for part in ast.walk(node)]
+    return any(isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load) or isinstance(
+        part, (ast.FunctionDef, ast.ClassDef)) for part in parts)
 
 
 def _mark_tried(node):

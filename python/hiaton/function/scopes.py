@@ -29,7 +29,15 @@ def found_below(node, what, find):
     return found
 
 
-_CHANGES = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort", "add", "discard", "update", "setdefault")
+def _with_owners(name):
+    """A name, and, where it is that of a field of an object, those of the object; see own_trees.py."""
+    yield name
+    while "." in name[1:]:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+CHANGES = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort", "add", "discard", "update", "setdefault")
 
 
 def _find_changed(root):
@@ -37,13 +45,16 @@ def _find_changed(root):
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             holder = node.value.value if isinstance(node.value, ast.Subscript) else node.value
             if isinstance(holder, ast.Name):
-                yield holder.id
+                yield from _with_owners(holder.id)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id
+            yield from _with_owners(node.target.id)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) \
-                and node.func.attr in _CHANGES:
-            yield node.func.value.id
-        yield from calls_change(node)
+                and node.func.attr in CHANGES:
+            yield from _with_owners(node.func.value.id)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and "." in node.id:
+            yield from _with_owners(node.id)
+        for name in calls_change(node):
+            yield from _with_owners(name)
 
 
 def changed(*nodes):
@@ -63,7 +74,7 @@ def iterated_names(node):
 
 
 def calls_change(node):
-    """The names of lists that a call may change, as far as conversions have found out."""
+    """The names of lists and objects that a call may change, as far as conversions have found out."""
     return getattr(node, "hiaton_changes", frozenset())
 
 
@@ -87,14 +98,14 @@ def note_lent(tree, name, grows):
 
 
 _KEPT_NOTES = ("hiaton_changes", "hiaton_keeps_results", "hiaton_lent", "hiaton_is_tried", "hiaton_is_run", "hiaton_item", "hiaton_dropped", "hiaton_array_names",
-               "hiaton_no_arrays")
+               "hiaton_no_arrays", "hiaton_own_objects", "hiaton_with_own_objects")
 
 
 def note_changes(root, call, names):
     """A call changes the lists of these names, and so does what was made of it. What was found out below `root`, the tree of the function
     of Python, is found out anew; the old trees are kept, since conversions under way know them by their identity."""
     place = _place_of(call)
-    same = [] if place is None else [node for node in ast.walk(root) if isinstance(node, ast.Call) and _place_of(node) == place]
+    same = [] if place is None else [node for node in ast.walk(root) if isinstance(node, type(call)) and _place_of(node) == place]
     for node in [call, *same]:
         node.hiaton_changes = calls_change(node) | names
     dropped = getattr(root, "hiaton_dropped", [])
@@ -136,8 +147,9 @@ def assigned(*nodes):
 def _find_read(root):
     for node in nodes_below([root], True):
         if isinstance(node, ast.Name):
-            yield node.id
-        yield from calls_change(node)
+            yield from _with_owners(node.id)
+        for name in calls_change(node):
+            yield from _with_owners(name)
 
 
 def read_names(nodes):

@@ -225,7 +225,7 @@ class Splitting:
 
     def _part(self, node, conditions):
         """A name for the expression, which is computed for each element on its own."""
-        name = f"part@{id(self.node)}.{len(self.parts)}"
+        name = f"part@{id(self.node)}_{len(self.parts)}"
         if conditions:
             test = conditions[0] if len(conditions) == 1 else ast.BoolOp(ast.And(), conditions)
             made = ast.IfExp(test, node, ast.Constant(None))

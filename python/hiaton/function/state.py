@@ -12,6 +12,7 @@ import types
 from hiaton.function.dicts import came_in
 from hiaton.function.errors import Unreached
 from hiaton.function.observe import Observer
+from hiaton.function.own_trees import with_fields
 from hiaton.function.places import MISSING, PRINTED, Place
 from hiaton.function.prints import Printing, has_own_text, is_print
 from hiaton.function.types import (BOOL, NEVER, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Sink, Tup, Union, Value, join)
@@ -166,6 +167,8 @@ class State:
         holder, name = self.eval(target.value) if holder is None else holder, target.attr
         if isinstance(holder.type, (Objs, Union)):
             holder = self.operand(holder)
+        self.ask_for_own(holder.type)
+        self.ask_for_own_holder(target)
         if not self.converter.may_write:
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
         value = self.held(self.shared(value))
@@ -301,6 +304,10 @@ class State:
         return place
 
     def _refuse_to_set(self, place, target):
+        self.ask_for_own(Objs(frozenset([place.cls])), False)
+        if place.cls in self.converter.changing:
+            self.refuse(f"'{place.name}' of a '{place.cls.__name__}' is set where something else may refer to the object; set it before the object is "
+                        "put into a list, another object or another name, or make a new one", target)
         self.refuse(f"'{place.name}' of a '{place.cls.__name__}' is set, and read of objects that may be the same one; "
                     "give its value back, or hand the object over as an argument of the function", target)
 
@@ -317,7 +324,7 @@ class State:
                     self.refuse(f"'{place.name}' holds {observed}, which a graph cannot set; give the new value back", target)
                 converter.observed[place.key] = observed
         converter.new_places[place.key] = place
-        converter.stateful.add(id(converter.function.__code__))
+        converter.stateful.add(id(converter.with_own_names(converter.function).__code__))
         converter.has_new_places = converter.changed = True
         return place
 
@@ -335,7 +342,12 @@ class State:
     def with_changes_of_sides(self, names, condition, then, otherwise, key):
         """A branch one of whose sides may set something, or change a list: both give what the names stand for behind them."""
         writes = ("writes", self.key, key)
-        before = {name: self.env[name] for name in names}
+        before = {name: self.env[name] for name in with_fields(names, self.env)}
+
+        def go_back():
+            for name in filter(self.is_own, names):
+                self.forget(name)
+            self.env.update(before)
         if writes not in self.converter.writing and not self.side_lists:
             def watched(side):
                 def run():
@@ -345,7 +357,7 @@ class State:
                     finally:
                         left = self.left_state or {name: self.env.get(name) for name in names}
                         self.left_state = None
-                        self.env.update(before)
+                        go_back()
                     if None not in left.values() and any(left[name] is not before[name] for name in names):
                         self.converter.writing.add(writes)
                         self.converter.changed = True
@@ -358,11 +370,11 @@ class State:
                 self.left_state = None
                 try:
                     value = side()
-                    left = self.left_state or {name: self.env.get(name) for name in names}
+                    left = self.left_state or {name: self.packed(name) if name in self.env else None for name in names}
                 finally:
                     self.left_state = None
-                    self.env.update(before)
-                return self.tuple_of([value, *(self.held(left[name] or before[name]) for name in names)])
+                    go_back()
+                return self.tuple_of([value, *(self.held(left[name] or self.packed(name)) for name in names)])
             return run
         made = self.joined_sides(condition, giving(then), giving(otherwise), ("with state", *key))
         if not isinstance(made.type, Tup) or len(made.type.items) != len(names) + 1:

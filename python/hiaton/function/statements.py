@@ -5,6 +5,7 @@ import inspect
 
 from hiaton.function.array_uses import is_element
 from hiaton.function.exits import left_early
+from hiaton.function.own_trees import with_fields, without_fields
 from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import always_leaves, assigned, body_of, declared_names, functions_in, lent_names, needed_names, read_names
 from hiaton.function.source import tree_of
@@ -33,17 +34,19 @@ class Scope:
         self.functions = functions_in(self, self.tree)
 
 
-def build_function(frame, function, values, is_entry=False):
+def build_function(frame, function, values, is_entry=False, names=None):
+    """`names`: those of the values, where there are more than parameters."""
     frame.where = frame.converter.scope_of(function, Scope)
     changed = frame.where.cells.keys() & frame.where.assigned - frame.where.set_outside
     if changed and not isinstance(frame.where.tree, ast.Lambda):
         frame.refuse(f"'{min(changed)}' is a variable of the function around, and changed; make a new one", frame.where.tree)
-    count = len(frame.where.parameters)
-    frame.env = dict(zip(frame.where.parameters, values[:count]))
+    names = names or frame.where.parameters
+    count = len(names)
+    frame.env = dict(zip(names, values[:count]))
     if id(function.__code__) in frame.converter.stateful:
         (frame.begin_state if is_entry else frame.take_state)(values[count:])
     values = values[:count]
-    frame.given, frame.strict_key = values, id(function.__code__)
+    frame.given, frame.strict_key = values, id(function.__code__) if count == len(frame.where.parameters) else None
     tree = frame.where.tree
     if isinstance(tree, ast.Lambda):
         return frame.result(frame.eval(tree.body))
@@ -114,7 +117,7 @@ class Statements:
                 return getattr(self, f"end_{kind}")(statement)
             if kind == "If":
                 return self._run_if(statement, rest, following)
-            parts = left_early(statement, self) if kind == "For" else None
+            parts = left_early(statement, self) if kind == "For" and not self.owns_in(statement) else None
             if parts is not None:
                 return self.run([*parts, *rest], following)
             if kind in ("For", "While"):
@@ -177,8 +180,12 @@ class Statements:
             return self.result(Value(NONE))
         if node.value is None:
             return self.result(Value(NONE))
+        if self.own_name(node.value) is not None and self.may_give_object(node.value.id):
+            return self.result(self.packed(node.value.id))
         own = self.own_mappings_of(node.value)
-        return self.result(self.eval(node.value) if own is None else own)
+        if own is not None:
+            return self.result(own)
+        return self.result(self.eval_owned(node.value) if isinstance(node.value, ast.Call) and self.may_give_object(None) else self.eval(node.value))
 
     def end_Raise(self, node):
         self.fail(f"'{_first_line(node)}'", not is_of_package(self.where.file))
@@ -196,6 +203,7 @@ class Statements:
             tree, scope = self.where.functions[name]
             names = names.union(*needed_names(scope, tree))
         hidden = [n for n in self.env if isinstance(n, str) and n.startswith(".")]
+        names = with_fields(names, self.env)
         names = sorted(n for n in self.env if isinstance(n, str) and (n in names)) + sorted(hidden)
         values = []
         for name in names:
@@ -220,7 +228,7 @@ class Statements:
     def _join_if(self, node, condition, true, false):
         """A branch whose sides go on behind it: its results are the names that they give values."""
         places = self.places_found_in([*node.body, *node.orelse])
-        changed = [*sorted(assigned(*node.body, *node.orelse)), *places]
+        changed = [*without_fields(assigned(*node.body, *node.orelse)), *places]
         bound = [{}, {}]
 
         def side(number, statements):
@@ -238,14 +246,12 @@ class Statements:
             if name in places:
                 self.env[name] = item
             elif is_unbound(item.type):
-                for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
-                    del self.env[key]
+                self.forget(name)
             else:
                 self.bind(name, item)
 
     def _state(self, name):
-        value = self.env.get(name)
-        return Value(Const(UNBOUND)) if value is None else self.held(value)
+        return Value(Const(UNBOUND)) if name not in self.env else self.held(self.packed(name))
 
     def run_here(self, statements):
         """Statements that nothing leaves: names get their values in this scope."""
@@ -267,13 +273,13 @@ class Statements:
         value = self.moved(node) if value is None else value
         value = self.filled_array(node) if value is None else value
         if value is None:
-            value = self._kept(self.eval(node.value), node.value)
+            value = self._kept(self.value_for(node.targets, node.value), node.value)
         for target in node.targets:
             self.assign(target, value)
 
     def do_AnnAssign(self, node):
         if node.value is not None:
-            self.assign(node.target, self._kept(self.eval(node.value), node.value))
+            self.assign(node.target, self._kept(self.eval_owned(node.value), node.value))
 
     def do_AugAssign(self, node):
         if isinstance(node.target, ast.Subscript):
@@ -281,8 +287,10 @@ class Statements:
             return
         if isinstance(node.target, ast.Attribute):
             holder = self.eval(node.target.value)
+            self.ask_for_own(holder.type)
             before = self.attribute(holder, node.target.attr)
             if isinstance(before.type, (Lst, Dct, Mapping)):
+                self.ask_for_own_holder(node.target)
                 self.refuse("this change of a list cannot be converted; build a new one", node)
             self.set_attribute(node.target, self.binary(type(node.op).__name__, before, self.eval(node.value)), holder)
             return
@@ -290,7 +298,8 @@ class Statements:
         if isinstance(value.type, Lst):
             if not isinstance(node.op, ast.Add):
                 self.refuse("this change of a list cannot be converted; build a new one", node)
-            self.extend(node.target.id, self.items_to_add(node.value), node)
+            if self.extend(node.target.id, self.items_to_add(node.value), node) is None:
+                self.refuse("this change of a list cannot be converted; build a new one", node)
             return
         if isinstance(value.type, Mapping):
             self.own_mapping(node.target.id, node)
@@ -301,7 +310,7 @@ class Statements:
         if isinstance(node.target.slice, ast.Slice):
             self.refuse("a change of a part of a list cannot be converted; build a new list", node)
         keys = [node.target.value.slice, node.target.slice] if is_element(node.target.value) else [node.target.slice]
-        names = [f"key@{id(node)}.{number}" for number in range(len(keys))]
+        names = [f"key@{id(node)}_{number}" for number in range(len(keys))]
         if not hasattr(node, "hiaton_item"):
             holder = node.target.value.value if len(keys) > 1 else node.target.value
             node.hiaton_item = [_with_keys(holder, names, context(), node) for context in (ast.Load, ast.Store)]
@@ -317,9 +326,21 @@ class Statements:
 
     def _kept(self, value, node):
         """A list that was just made belongs to the name alone."""
-        is_new = isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.Tuple, ast.Call, ast.BinOp)) or (
-            isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice))
-        return value if is_new else self.shared(value)
+        return value if self._gives_new(node) else self.shared(value)
+
+    def _gives_new(self, node):
+        """Whether a list that the expression gives is one to which nobody else refers."""
+        if isinstance(node, ast.IfExp):
+            known = self._known_test(node.test)
+            return all(map(self._gives_new, (node.body, node.orelse) if known is None else (node.body,) if known else (node.orelse,)))
+        is_part = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+        return isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.Tuple, ast.Call, ast.BinOp)) or is_part
+
+    def _known_test(self, test):
+        """What `name is None` or `name is not None` gives, where that is known before the run; None: it is not."""
+        is_one = isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and self.is_question_for_none(test)
+        known = self.condition(test)[0] if is_one else None
+        return known if isinstance(known, bool) else None
 
     def assign(self, target, value):
         if isinstance(target, ast.Name):

@@ -41,9 +41,13 @@ class Tables:
             return None
         row = self._index_into_list(self.eval(node.value.slice))
         column = self._index_into_list(self.eval(node.slice))
+        table = self._table_of(node.value) or self._refuse_changed(node)
         if table.type.array:
             return self.element_at(table, self._place_in_table(table, row, column))
         return self.call_prelude("element", [self._row_of_cells(table, row), column])
+
+    def _refuse_changed(self, node):
+        self.refuse(f"an index in '{ast.unparse(node)}' changes the list; compute it on a line before", node)
 
     def length_in_table(self, node):
         """len(rows) and len(rows[i]) of the same; None where it is something else."""

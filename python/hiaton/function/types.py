@@ -167,6 +167,29 @@ class Mapping(Type):
         return f"set[{self.key}]" if self.cls is set else f"dict[{self.key}, {self.value}]"
 
 
+@dataclasses.dataclass(frozen=True)
+class NewObj(Type):
+    """An object that the graph made and that nobody else refers to: the values of its fields, which may change. See own_objects.py."""
+
+    cls: type
+    names: tuple
+    items: tuple
+    fresh = True
+
+    def __str__(self):
+        return self.cls.__name__
+
+
+@dataclasses.dataclass(frozen=True)
+class Own(Type):
+    """What a name stands for whose fields are variables: an object of the class, to which nobody else refers."""
+
+    cls: type
+
+    def __str__(self):
+        return self.cls.__name__
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Func(Type):
     """A function that was defined inside of another one, and what it reads of that. `own`: by the function that is being
@@ -290,6 +313,8 @@ def general(type_):
         return Tup(tuple(map(general, type_.items)), type_.cls)
     if isinstance(type_, Dct):
         return Dct(type_.keys, tuple(map(general, type_.items)), type_.fresh, type_.made)
+    if isinstance(type_, NewObj):
+        return dataclasses.replace(type_, items=tuple(map(general, type_.items)))
     if isinstance(type_, Func):
         return Func(type_.scope, type_.node, tuple((name, general(one)) for name, one in type_.captured), type_.own)
     return type_
@@ -303,7 +328,7 @@ def of_any_size(type_):
         return dataclasses.replace(type_, element=of_any_size(type_.element))
     if isinstance(type_, (Store, Mapping)):
         return dataclasses.replace(type_, value=of_any_size(type_.value))
-    if isinstance(type_, (Tup, Dct)):
+    if isinstance(type_, (Tup, Dct, NewObj)):
         return dataclasses.replace(type_, items=tuple(map(of_any_size, type_.items)))
     if isinstance(type_, Union):
         return Union(tuple(map(of_any_size, type_.sides)))
@@ -358,6 +383,8 @@ def _join_one(a, b):
     if isinstance(a, Func) and a.is_like(b):
         both = zip(a.captured, b.captured)
         return Func(a.scope, a.node, tuple((name, join(x, y)) for (name, x), (_, y) in both), a.own and b.own)
+    if isinstance(a, NewObj) or isinstance(b, NewObj):
+        return _join_new_objects(a, b)
     if isinstance(a, Opaque) and isinstance(b, Opaque):
         return a
     return None
@@ -381,6 +408,17 @@ def _join_mappings(a, b):
 
 def _key_of_dict(key):
     return SYMBOL if isinstance(key, str) else general(Const(key))
+
+
+def _join_new_objects(a, b):
+    """An object stays one that nobody else refers to where it is of the same class, and has the same fields, in both."""
+    if isinstance(a, NewObj) and isinstance(b, NewObj) and a.cls is b.cls:
+        if set(a.names) != set(b.names):
+            return None
+        others = dict(zip(b.names, b.items))
+        return NewObj(a.cls, a.names, tuple(join(item, others[name]) for name, item in zip(a.names, a.items)))
+    sides = [Objs(frozenset([side.cls])) if isinstance(side, NewObj) else side for side in (a, b)]
+    return _join_one(*sides) if all(isinstance(side, Objs) or side == NONE for side in sides) else None
 
 
 def join(a, b):
@@ -444,19 +482,6 @@ def is_function(type_):
     return isinstance(type_, Func) or is_partial(type_) or isinstance(type_, Const) and callable(type_.value)
 
 
-def functions_kept_in(type_):
-    """The functions defined inside others that a value of the type keeps in a list or another value."""
-    if isinstance(type_, (Tup, Dct, Store, Mapping)):
-        inner = type_.items
-    elif isinstance(type_, Lst):
-        inner = (type_.element,)
-    elif isinstance(type_, Union):
-        inner = type_.sides
-    else:
-        return []
-    return [one for item in inner for one in ([item] if isinstance(item, Func) else functions_kept_in(item))]
-
-
 def side_for(union, type_):
     """Which side of the union holds values of the type; None: none does."""
     for index, side in enumerate(union.sides):
@@ -467,7 +492,7 @@ def side_for(union, type_):
 
 def size_of(type_):
     """How many levels a type has: endless ones are refused."""
-    if isinstance(type_, (Tup, Dct)):
+    if isinstance(type_, (Tup, Dct, NewObj)):
         return 1 + max(map(size_of, type_.items), default=0)
     if isinstance(type_, Lst):
         return 1 + size_of(type_.element)
@@ -478,17 +503,3 @@ def size_of(type_):
     if isinstance(type_, Union):
         return max(map(size_of, type_.sides))
     return 1
-
-
-def is_data_class(cls):
-    """Whether objects of the class become values of the graph, field by field."""
-    if not cls.__flags__ & (1 << 9) or issubclass(cls, (BaseException, type, enum.Enum, python_types.ModuleType)):
-        return False
-    if issubclass(cls, (int, float, str, bytes, tuple, list, dict, set, frozenset)):
-        return False
-    if getattr(cls, "__hiaton_constant__", False):
-        return False
-    own = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
-    frozen = dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen
-    return not any(getattr(cls, name, None) is not getattr(object, name, None)
-                   for name in own if not (frozen and name in ("__setattr__", "__delattr__")))
