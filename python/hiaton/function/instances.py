@@ -9,7 +9,7 @@ from hiaton.function.names import plain_name
 from hiaton.function.reasons import Call
 from hiaton.function.source import place
 from hiaton.function.statements import build_function
-from hiaton.function.types import NEVER, Dct, Lst, Mapping, NewObj, Store, Tup, join, of_any_size, size_of
+from hiaton.function.types import NEVER, Dct, Func, Lst, Mapping, NewObj, Store, Tup, Union, join, of_any_size
 
 MOST_INSTANCES = 400
 MOST_OF_ONE = 40
@@ -145,3 +145,18 @@ def _holds(opened, type_):
     if isinstance(opened, (Tup, Dct, NewObj)) and isinstance(type_, type(opened)) and len(opened.items) == len(type_.items):
         return all(map(_holds, opened.items, type_.items))
     return join(opened, type_) == opened
+
+
+def size_of(type_):
+    """How many levels a type has: endless ones are refused."""
+    if isinstance(type_, (Tup, Dct, NewObj)):
+        return 1 + max(map(size_of, type_.items), default=0)
+    if isinstance(type_, Lst):
+        return 1 + size_of(type_.element)
+    if isinstance(type_, (Store, Mapping)):
+        return 1 + max(size_of(type_.key), size_of(type_.value))
+    if isinstance(type_, Func):
+        return 1 + max((size_of(one) for _, one in type_.captured), default=0)
+    if isinstance(type_, Union):
+        return max(map(size_of, type_.sides))
+    return 1

@@ -488,18 +488,3 @@ def side_for(union, type_):
         if _join_one(side, type_) == side:
             return index
     return None
-
-
-def size_of(type_):
-    """How many levels a type has: endless ones are refused."""
-    if isinstance(type_, (Tup, Dct, NewObj)):
-        return 1 + max(map(size_of, type_.items), default=0)
-    if isinstance(type_, Lst):
-        return 1 + size_of(type_.element)
-    if isinstance(type_, (Store, Mapping)):
-        return 1 + max(size_of(type_.key), size_of(type_.value))
-    if isinstance(type_, Func):
-        return 1 + max((size_of(one) for _, one in type_.captured), default=0)
-    if isinstance(type_, Union):
-        return max(map(size_of, type_.sides))
-    return 1
