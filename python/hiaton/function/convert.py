@@ -326,6 +326,9 @@ class Converter(Instances, GraphTypes, Reasons):
         self.roots_before, self.read_of_roots = self.read_of_roots, set()
         self.reads_are_stale, self.has_new_places = self.has_new_places, False
         before = list(self.places)
+        for cls, name in [field for field, type_ in self.fields.items() if self.own_names_grew and field[0] in self.changing and mappings_in(type_)]:
+            del self.fields[cls, name]  # these objects were thought to be values of the graph, which hold no such dicts
+            self.read.get(cls, {}).pop(name, None)
         if self.own_names_grew and (self.places or self.new_places):
             # What was written down of objects that are now changed in place is found again, if it is needed.
             self.places, self.new_places = ({key: place for key, place in places.items() if not place.is_log or place.cls not in self.changing}

@@ -166,12 +166,10 @@ class Objects:
         value = self._looked_at(node)
         if value.type == NONE:
             self.fail("'NoneType' object is not subscriptable")
-        if isinstance(value.type, Dct):
+        if isinstance(value.type, (Dct, Mapping)):
             key = self.eval(node.slice)
-            return self.dict_item(self._looked_at(node) if getattr(node.value, "id", None) in changed(node.slice) else value, key)
-        if isinstance(value.type, Mapping):
-            key = self.eval(node.slice)
-            return self.mapping_item(self._looked_at(node) if getattr(node.value, "id", None) in changed(node.slice) else value, key)
+            value = self._looked_at(node) if getattr(node.value, "id", None) in changed(node.slice) else value
+            return self.dict_item(value, key) if isinstance(value.type, Dct) else self.mapping_item(value, key)
         if isinstance(value.type, Tens):
             return self.tensor_subscript(value, node.slice)
         if isinstance(value.type, Const) and type(value.type.value) is str:
