@@ -205,8 +205,9 @@ class Dicts:
     def set_item(self, target, value):
         """name[key] = value, of a list or a dict that nobody else refers to."""
         held = self.env.get(getattr(target.value, "id", None))
-        if changed(target.slice) & read_names([target.value]):
-            self.refuse(f"the index in '{ast.unparse(target)}' changes what is indexed; compute it on a line before", target)
+        if changed(target.slice) & read_names([target.value]) and not isinstance(target.slice, ast.Slice):
+            self.set_item_with_keys(target, value)
+            return
         if self.own_name(target.value) is not None:
             self.call_special(target.value.id, "__setitem__", [self.eval(target.slice), value], {})
             return

@@ -324,6 +324,18 @@ class Statements:
         for name in names:
             del self.env[name]
 
+    def set_item_with_keys(self, target, value):
+        """name[key] = value, where the key changes what the name stands for: it is computed first."""
+        keys = [target.value.slice, target.slice] if is_element(target.value) else [target.slice]
+        names = [f"key@{id(target)}_{number}" for number in range(len(keys))]
+        if not hasattr(target, "hiaton_item"):
+            target.hiaton_item = _with_keys(target.value.value if len(keys) > 1 else target.value, names, ast.Store(), target)
+        for name, key in zip(names, keys):
+            self.env[name] = self.eval(key)
+        self.set_item(target.hiaton_item, value)
+        for name in names:
+            del self.env[name]
+
     def _kept(self, value, node):
         """A list that was just made belongs to the name alone."""
         return value if self._gives_new(node) else self.shared(value)
