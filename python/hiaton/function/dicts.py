@@ -6,6 +6,7 @@ import enum
 
 from hiaton.function.known_items import MOST_KEYS
 from hiaton.function.mappings import empty_mapping
+from hiaton.function.own_trees import is_field
 from hiaton.function.scopes import changed, read_names
 from hiaton.function.types import (NONE, NUMBERS, Const, Dct, DictView, Func, Lst, Mapping, NeverType, NewObj, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value, is_partial, sides_of)
@@ -205,6 +206,9 @@ class Dicts:
     def set_item(self, target, value):
         """name[key] = value, of a list or a dict that nobody else refers to."""
         held = self.env.get(getattr(target.value, "id", None))
+        replaced = {name for name in changed(target.slice) & read_names([target.value]) if is_field(name)}
+        if replaced:
+            self.refuse(f"'{min(replaced)}' may be changed by the index in '{ast.unparse(target)}'; compute it on a line before", target)
         if changed(target.slice) & read_names([target.value]) and not isinstance(target.slice, ast.Slice):
             self.set_item_with_keys(target, value)
             return

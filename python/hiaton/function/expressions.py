@@ -163,7 +163,7 @@ class Expressions:
             return found
         left = self._compared_with(node.ops[0], node.left)
         right = self._compared_with(node.ops[0], node.comparators[0])
-        if getattr(node.left, "id", None) in changed(node.comparators[0]):
+        if self.is_changed_by(node.left, node.comparators[0], left):
             left = self._compared_with(node.ops[0], node.left)  # what stands on the right changes this very list
         return self.compare(type(node.ops[0]).__name__, left, right)
 

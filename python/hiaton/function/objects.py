@@ -10,7 +10,6 @@ from hiaton.function.attributes import is_of_several
 from hiaton.function.construction import ADVICE_BY_CLASS
 from hiaton.function.data_classes import is_data_class
 from hiaton.function.dicts import came_in
-from hiaton.function.scopes import changed
 from hiaton.function.state import Root, unrooted
 from hiaton.function.tables import own_rows
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Sink, Tens, Tup, Union,
@@ -168,7 +167,7 @@ class Objects:
             self.fail("'NoneType' object is not subscriptable")
         if isinstance(value.type, (Dct, Mapping)):
             key = self.eval(node.slice)
-            value = self._looked_at(node) if getattr(node.value, "id", None) in changed(node.slice) else value
+            value = self._looked_at(node) if self.is_changed_by(node.value, node.slice, value) else value
             return self.dict_item(value, key) if isinstance(value.type, Dct) else self.mapping_item(value, key)
         if isinstance(value.type, Tens):
             return self.tensor_subscript(value, node.slice)
@@ -177,7 +176,7 @@ class Objects:
         if isinstance(node.slice, ast.Slice):
             return self._part(value, node.slice)
         key = as_number(self.eval(node.slice))
-        if getattr(node.value, "id", None) in changed(node.slice):
+        if self.is_changed_by(node.value, node.slice, value):
             value = self._looked_at(node)  # the index changes this very list
         if isinstance(value.type, Tup):
             if is_number(key.type):

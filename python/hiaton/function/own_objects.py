@@ -14,6 +14,7 @@ import dataclasses
 import inspect
 import types
 
+from hiaton.function.dicts import may_refer
 from hiaton.function.lent_lists import LentObject
 from hiaton.function.own_trees import attributes_in_order, is_field, own_names_of, owner_of, owners_of
 from hiaton.function.reasons import is_of_package
@@ -220,6 +221,16 @@ class OwnObjects:
         elif known.get(key, (None, False))[0] is not None:
             return self.default(Lst(known[key][0], True, known[key][1]))
         return value
+
+    def is_changed_by(self, node, other, value):
+        """Whether what is computed after a name has changed the list or dict that it stands for, which Python sees. Refused where it may have
+        given the name another one, which Python does not see."""
+        name = getattr(node, "id", None)
+        if name not in changed(other) or not may_refer(value.type):
+            return False
+        if is_field(name) or name in names_set_inside(tree_of(self.where.function)):
+            self.refuse(f"'{name}' may be changed by '{ast.unparse(other)}', which is computed after it; compute that on a line before", node)
+        return True
 
     def is_question_for_other(self, node):
         """Whether a comparison by `is` is one with None or with what a name stands for."""

@@ -41,7 +41,8 @@ class Tables:
             return None
         row = self._index_into_list(self.eval(node.value.slice))
         column = self._index_into_list(self.eval(node.slice))
-        table = self._table_of(node.value) or self._refuse_changed(node)
+        if any(self.is_changed_by(node.value.value, part, table) for part in (node.value.slice, node.slice)):
+            table = self._table_of(node.value) or self._refuse_changed(node)
         if table.type.array:
             return self.element_at(table, self._place_in_table(table, row, column))
         return self.call_prelude("element", [self._row_of_cells(table, row), column])
