@@ -94,7 +94,8 @@ class Programs(RandomText):
         pad = "    " * indent
         for _ in range(self.random.randint(2, 4)):
             way = self.random.randrange(20)
-            name, kinds = self.pick(*scope["names"]) if scope["names"] else (None, None)
+            own = [one for one in scope["names"] if one[0] not in ("g", "h") or way > 9 and self.random.random() < 0.2]
+            name, kinds = self.pick(*own) if own else (None, None)
             if way < 3 or name is None:
                 kinds = (self.pick("dict", "dict", "set"), self.pick("int", "int", "pair"), self.pick(*ITEMS))
                 name = self.name("d" if kinds[0] == "dict" else "u")
@@ -169,7 +170,7 @@ class Programs(RandomText):
             scope["names"] += [("g", ("dict", "int", "int")), ("h", ("dict", "int", "list"))][:self.random.randint(1, 2)]
         scope = self.block(scope, 2, 1)
         scope = self.block(scope, 3, 1)
-        names = [name for name, _ in scope["names"]]
+        names = [name for name, _ in scope["names"] if name not in ("g", "h")]
         self.lines.append(f"    return {', '.join(['s', 'len(kept)', *self.random.sample(names, min(3, len(names)))])}\n")
         return "\n".join(self.lines)
 

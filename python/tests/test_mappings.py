@@ -211,6 +211,7 @@ def test_it_is_as_in_python(function):
         for mine, theirs in zip(made if isinstance(made, tuple) else (made,), expected if isinstance(expected, tuple) else (expected,)):
             assert type(mine) is type(theirs)
             assert not isinstance(mine, dict) or list(mine.items()) == list(theirs.items())
+    assert sum(one.hits for one in graph._graphs) == 4 and sum(one.faults for one in graph._graphs) == 0
 
 
 def test_texts_are_keys():

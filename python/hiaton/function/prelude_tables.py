@@ -93,7 +93,10 @@ def free_slot(table, slot):
 
 def is_there(table, entry):
     """Whether the entry was not removed."""
-    return table_entries(table) == table_size(table) or table_in_slot(table, slot_of_key(table_lookup(table), table_key(table, entry))) == entry + 1
+    if table_entries(table) == table_size(table):
+        return True
+    slot = slot_of_key(table_lookup(table), table_key(table, entry))
+    return slot >= 0 and table_in_slot(table, slot) == entry + 1
 
 
 def table_with(table, key, item):
