@@ -401,3 +401,63 @@ def test_a_table_of_objects_that_are_set_one_by_one():
                     ("joined", (0 if above is None else above[1]) + (0 if left is None else left[1]))
         return ways[n - 1][n - 1], len(ways), len(ways[0])
     assert hia.function(paths, strict=True)(4) == paths(4)
+
+
+def common(a, b):
+    found = {}
+
+    def of_rests(i, j):
+        if i == len(a) or j == len(b):
+            return 0
+        if (i, j) not in found:
+            found[i, j] = 1 + of_rests(i + 1, j + 1) if a[i] == b[j] else max(of_rests(i + 1, j), of_rests(i, j + 1))
+        return found[i, j]
+    return of_rests(0, 0)
+
+
+def largest_sum(weights, values, room):
+    halves = [w // 2 + 1 for w in weights]
+
+    def best(i, left):
+        if i == len(weights):
+            return 0
+        without = best(i + 1, left)
+        return max(without, values[i] + best(i + 1, left - halves[i])) if halves[i] <= left else without
+    return best(0, room)
+
+
+def read_as_a_list(xs, n):
+    def at(i):
+        return xs[i] if i < n else at(i - 1) + sum(xs)
+    return at(n), xs, [xs]
+
+
+def changed_behind(xs, n):
+    ys = [x for x in xs]
+
+    def at(i):
+        return ys[i] if i < 1 else at(i - 1) + ys[i]
+    before = at(n)
+    ys[0] = 100
+    return before, at(n), ys
+
+
+def kept_inside(xs, n):
+    def at(i):
+        return [xs] if i == 0 else at(i - 1)
+    return at(n)[0], xs
+
+
+@pytest.mark.parametrize("function,args", [
+    (common, ([1, 3, 2, 4, 4], [3, 4, 1, 4])), (largest_sum, ([3, 4, 9, 2], [5, 6, 7, 1], 6)), (read_as_a_list, ([3, 1, 2], 2)),
+    (changed_behind, ([3, 1, 2], 2)), (kept_inside, ([3, 1, 2], 2))], ids=lambda one: getattr(one, "__name__", ""))
+def test_functions_inside_look_up_the_lists_of_the_function_around(function, args):
+    graph = hia.function(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        made, expected = graph(*args), function(*args)
+    assert made == expected
+    if function in (read_as_a_list, kept_inside):
+        assert made[-1] is args[0] or made[-1][0] is args[0]
+    if function is common:
+        assert graph._graphs[0].hits == 1 and "List[i64]" not in graph.text()

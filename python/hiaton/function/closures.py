@@ -60,13 +60,17 @@ class Closures:
         hidden = names & own_names(node)
         if hidden:
             self.refuse(f"'{min(hidden)}' is a name of this function and of the one around it; call it something else", node)
-        captured = [(name, self.held(self.name_value(name))) for name in sorted(names)
+        captured = [(name, self.held(self._captured_value(scope, node, name))) for name in sorted(names)
                     if name in self.env and not self.is_lent_to(scope, node, name)]
         defaults = [*node.args.defaults, *node.args.kw_defaults] if own else []
         for number, default in enumerate(defaults):
             if default is not None:
                 captured.append((f"default@{number}", self.held(self.eval(default))))
         return self._closure_with(Func(scope, node, (), own), captured)
+
+    def _captured_value(self, scope, node, name):
+        array = self.array_to_capture(name, [node, *(scope.functions[other][0] for other in needed_names(scope, node)[1])])
+        return self.name_value(name) if array is None else array
 
     @staticmethod
     def _closure_with(type_, captured):

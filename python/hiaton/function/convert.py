@@ -25,7 +25,7 @@ from hiaton.function.mappings import mappings_in, pairs_of
 from hiaton.function.names import capital_name, plain_name
 from hiaton.function.own_trees import with_own_objects
 from hiaton.function.reasons import Reasons
-from hiaton.function.scopes import lent_names, number_of_notes
+from hiaton.function.scopes import functions_inside, lent_names, number_of_notes, own_names
 from hiaton.function.source import Text, is_coroutine, is_generator, place, tree_of
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope, build_function
@@ -280,7 +280,9 @@ class Converter(Instances, GraphTypes, Reasons):
     def _argument_types(self):
         """Lists of numbers that are only looked up become arrays at once."""
         tree = tree_of(self.with_own_names(self.function))
-        may_be = looked_up(tree) - resized(tree) - read_as_lists(tree) if self.lays_out and not self.has_tensors else ()
+        inside = functions_inside(tree)
+        may_be = looked_up(tree).union(*(looked_up(one) - own_names(one) for one in inside)) - read_as_lists(tree)
+        may_be = may_be.difference(*map(resized, [tree, *inside])) if self.lays_out and not self.has_tensors else ()
         return [dataclasses.replace(one, array=True) if name in may_be and isinstance(one, Lst) and one.element in (INT, FLOAT, BOOL) else one
                 for name, one in itertools.zip_longest(parameters_of(self.function), self.types)]
 

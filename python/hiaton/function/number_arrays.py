@@ -16,7 +16,8 @@ import types as python_types
 from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, taken_apart
 from hiaton.function.iterations import CountedItems, ItemsInPlace
 from hiaton.function.own_trees import is_field
-from hiaton.function.scopes import calls_change, changed, nodes_below
+from hiaton.function.scopes import body_of, calls_change, changed, nodes_below
+from hiaton.function.source import tree_of
 from hiaton.function.tables import is_table
 from hiaton.function.types import BOOL, FLOAT, INT, SYMBOL, Const, Lst, Tens, Value, general
 
@@ -167,6 +168,19 @@ class NumberArrays:
             self.lay_out(argument.id, ".called" if self.loop is None else self.loop.hidden)
         return self.array_of(argument.id) is not None
 
+    def array_to_capture(self, name, trees):
+        """The array of a list that a name stands for, where functions defined inside, of which these are the trees, look its elements up and
+        do nothing else with it; None elsewhere."""
+        around = tree_of(self.where.function)
+        others = set().union(read_as_lists(around), *map(resized, trees), *(changed(*body_of(tree)) for tree in trees))
+        if name not in set().union(*map(looked_up, trees)) - others or not self._may_be_array(self.env.get(name)):
+            return None
+        if any(self._is_taken_apart(name, tree, name) for tree in trees):
+            return None
+        if any(map(calls_itself, trees)):
+            self.lay_out(name, ".captured")
+        return self.array_of(name)
+
     def _parameter_of(self, function, place):
         """The tree of a function of Python, and the name of a parameter; None: it is not known."""
         if isinstance(function, python_types.MethodType):
@@ -296,6 +310,9 @@ class NumberArrays:
 
     def _refuse_arrays(self):
         """A parameter is an array that others refer to, and this is to be the list that these have: the next round hands it over as such."""
-        note_read_as_lists(self.where.tree, {name for name in self.env if self.is_array(name) and (name in self.where.parameters or is_field(name))})
+        arrays = {name for name in self.env if self.is_array(name) and not self.env[name].type.fresh}
+        own = {name for name in arrays if name in self.where.parameters or is_field(name)}
+        note_read_as_lists(self.where.tree, own)
+        note_read_as_lists(tree_of(self.where.function), arrays - own)
         self.converter.changed = True
         self.fail()

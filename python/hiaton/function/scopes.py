@@ -214,6 +214,12 @@ def refused_in(node):
     return found_below(node, "hiaton_refused", lambda node: (n for n in nodes_below(body_of(node), True) if isinstance(n, kinds)))
 
 
+def functions_inside(tree):
+    """The trees of all functions that are defined somewhere inside of a function."""
+    return found_below(tree, "hiaton_functions_inside", lambda tree: (node for node in nodes_below(body_of(tree), True)
+                                                                      if isinstance(node, (ast.FunctionDef, ast.Lambda))))
+
+
 def _find_set_once(tree):
     """The names that a function sets at one place alone."""
     counts = dict.fromkeys(parameters_of(tree), 1)
