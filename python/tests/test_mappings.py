@@ -189,6 +189,38 @@ def filled(n):
     return d
 
 
+def looked_at(n):
+    d = {i: i * 2 for i in range(n)}
+    match d:
+        case {3: found}:
+            pass
+        case _:
+            found = -1
+    return (found, type(d) is dict, isinstance(d, dict), isinstance({n}, set), type({n}) == set, hasattr(d, "keys"), hasattr(d, "add"), 4 in d.values(),
+            1 in d.keys(), len(d.items()), (1, 2) in d.items(), d == {}, [*d], max(d, key=lambda k: -k), max(d.values()), {*d, n + 7})
+
+
+def queens(n):
+    columns, rising, falling = set(), set(), set()
+
+    def place(row):
+        if row == n % 6:
+            return 1
+        count = 0
+        for column in range(n % 6):
+            if column in columns or row + column in rising or row - column in falling:
+                continue
+            columns.add(column)
+            rising.add(row + column)
+            falling.add(row - column)
+            count += place(row + 1)
+            columns.remove(column)
+            rising.remove(row + column)
+            falling.remove(row - column)
+        return count
+    return place(0)
+
+
 def made_on_sides(n):
     d = {} if n > 3 else {n: 1}
     if n > 5:
@@ -199,7 +231,7 @@ def made_on_sides(n):
 
 
 CONVERTED = [kept_results, by_parameter, with_default, by_cache, by_lru_cache, steps, many_keys, in_order, pairs_as_keys, several_items, groups,
-             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled]
+             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled, looked_at, queens]
 
 
 @pytest.mark.parametrize("function", CONVERTED, ids=lambda function: function.__name__)
@@ -212,6 +244,19 @@ def test_it_is_as_in_python(function):
             assert type(mine) is type(theirs)
             assert not isinstance(mine, dict) or list(mine.items()) == list(theirs.items())
     assert sum(one.hits for one in graph._graphs) == 4 and sum(one.faults for one in graph._graphs) == 0
+
+
+def test_a_dict_is_printed(capsys):
+    def printed(n):
+        d = {}
+        for i in range(n):
+            d[i] = i / 2
+            print("now", d, sep=": ")
+        return len(d)
+
+    assert hia.function(printed, strict=True)(3) == 3
+    mine = capsys.readouterr().out
+    assert printed(3) == 3 and mine == capsys.readouterr().out
 
 
 def test_texts_are_keys():

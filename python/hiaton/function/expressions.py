@@ -173,7 +173,7 @@ class Expressions:
             return self.tuple_of([self.eval(item) for item in node.elts])
         if isinstance(operator, (ast.Is, ast.IsNot)) and self.is_list(getattr(node, "id", None)):
             return self.cells_of(node.id)
-        return self.peek(node)
+        return self.peek_to_go_over(node) if isinstance(operator, (ast.In, ast.NotIn)) else self.peek(node)
 
     def eval_BoolOp(self, node):
         return self._bool_value(node, node.values)

@@ -240,6 +240,10 @@ class Mappings:
             self.refuse("two dicts or two sets that may be one cannot be given back; give copies, x.copy()")
         return self._without_mappings(value)
 
+    def printable(self, value):
+        """What is printed: dicts as what Python makes them of."""
+        return self._without_mappings(value) if all(one.cls is dict for one in mappings_in(value.type)) else value
+
     def own_mappings_of(self, node):
         """The value of what a function gives, of which dicts and sets that names stand for stay ones that nobody else refers to; None: it has
         none of these."""
@@ -286,8 +290,11 @@ class Mappings:
 
     def eval_Set(self, node):
         made = self.default(empty_mapping(set))
-        for item in self.eval_many(node.elts):
-            made = self.with_key(made, item, Value(NONE))
+        for item in node.elts:
+            if isinstance(item, ast.Starred):
+                made = self._set_of_two("union", made, self.as_set(self.as_list_in_any_order(item.value)))
+            else:
+                made = self.with_key(made, self.eval(item), Value(NONE))
         return made
 
     def eval_SetComp(self, node):

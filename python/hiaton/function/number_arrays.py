@@ -211,7 +211,7 @@ class NumberArrays:
         array = self.array_of(node.id) if isinstance(node, ast.Name) else None
         if array is not None and is_table(array.type):
             return self.cells_of(node.id)
-        return self.peek(node) if array is None else array
+        return self.peek_to_go_over(node) if array is None else array
 
     def length_of_array(self, value):
         return Value(INT, (self.op("size", value.ids[0], attributes=(0,)),))

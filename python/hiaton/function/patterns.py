@@ -4,7 +4,7 @@ import ast
 import sys
 
 from hiaton.function.own_trees import is_field
-from hiaton.function.types import Const, Dct, Lst, Tup, Union, Value
+from hiaton.function.types import Const, Dct, Lst, Mapping, Tup, Union, Value
 
 # Of these classes, `cls(x)` gives x the whole value.
 _WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
@@ -35,7 +35,7 @@ class Patterns:
         value = self.eval(node.subject)
         if isinstance(value.type, Union):
             value = self.chosen(value)
-        return Value(Const(isinstance(value.type, Dct)))
+        return Value(Const(isinstance(value.type, Dct) or isinstance(value.type, Mapping) and value.type.cls is dict))
 
     def eval_PatternItem(self, node):
         path = self.path_of(node)
