@@ -9,6 +9,7 @@ import platform
 import re
 import sys
 
+import dicts
 import graphs
 import lists
 import networks
@@ -17,7 +18,7 @@ import tree_steps
 from measuring import Bench
 
 TABLES = {measure.__name__: measure for measure in (
-    small.operations, small.calls, small.conversions, small.snapshots, small.faults, lists.lists, graphs.batches, tree_steps.tree_steps,
+    small.operations, small.calls, small.conversions, small.snapshots, small.faults, lists.lists, dicts.dicts, graphs.batches, tree_steps.tree_steps,
     networks.networks, graphs.unrolled)}
 
 

@@ -100,11 +100,15 @@ class KeyTables:
         return self._with_parts(table, {**parts, _INDEX: self._set_at(table.ids[_INDEX], slot.ids[0], following), end: following,
                                         end + 1: self.op("add", size, one)})
 
-    def table_removed(self, table, slot):
+    def table_with_slot(self, table, slot, number):
+        return self._with_parts(table, {_INDEX: self._set_at(table.ids[_INDEX], slot.ids[0], self.held(number).ids[0])})
+
+    def table_distance(self, table, slot, other):
+        return self._in_index(table, self.op("sub", other.ids[0], slot.ids[0]))
+
+    def table_counted(self, table, entries, size):
         end = self._keys_end(table)
-        size = self.op("sub", self.table_size(table).ids[0], self.constant(1, "i64"))
-        index = self._set_at(table.ids[_INDEX], slot.ids[0], self.constant(-1, "i64"))
-        return self._with_parts(table, {_INDEX: index, end + 1: size})
+        return self._with_parts(table, {end: entries.ids[0], end + 1: size.ids[0]})
 
     def table_empty(self, table, slots):
         zero, room = self.constant(0, "i64"), Value(INT, (self.op("div", self.held(slots).ids[0], self.constant(2, "i64")),))

@@ -25,11 +25,12 @@ _OF_TWO_SETS = {"BitOr": "union", "BitAnd": "intersection", "Sub": "difference",
 def store_operations():
     """The functions of prelude_tables.py and prelude_trees.py that are operations of the graph: the names of the methods, by identity."""
     of_tables = ("first_slot", "next_slot", "in_slot", "has_key", "key", "item", "lookup", "entries", "size", "slots", "changed", "appended",
-                 "removed", "empty")
+                 "with_slot", "distance", "counted", "empty")
     of_trees = ("left", "right", "size", "number", "key", "item", "node", "entry_before")
     found = {id(getattr(prelude_tables, f"table_{name}")): f"table_{name}" for name in of_tables}
     found.update((id(getattr(prelude_trees, f"tree_{name}")), f"tree_{name}") for name in of_trees)
-    return {**found, id(prelude_trees.keys_ordered): "keys_ordered"}
+    of_lists = {"keys_ordered": "keys_ordered", "first_of_pairs": "head", "pairs_behind": "tail", "number_of_pairs": "builtin_len"}
+    return {**found, **{id(getattr(prelude_trees, name)): method for name, method in of_lists.items()}}
 
 
 def empty_mapping(cls):
@@ -240,8 +241,10 @@ class Mappings:
             self.refuse("two dicts or two sets that may be one cannot be given back; give copies, x.copy()")
         return self._without_mappings(value)
 
-    def printable(self, value):
+    def printable(self, node):
         """What is printed: dicts as what Python makes them of."""
+        held = self.mapping_named(getattr(node, "id", None))
+        value = self.shared(self.eval(node)) if held is None else held
         return self._without_mappings(value) if all(one.cls is dict for one in mappings_in(value.type)) else value
 
     def own_mappings_of(self, node):
@@ -278,8 +281,14 @@ class Mappings:
 
     def mapping_given(self, pairs):
         """A dict of the caller, of its keys and items."""
-        made = self.dict_of_pairs(pairs)
-        return Value(dataclasses.replace(made.type, fresh=False, made=False), made.ids)
+        key, item = pairs.type.element.items
+        to = Mapping(key_type(key), kept(general(item)), dict, made=False)
+        none = self.default(to)
+        store = self.store_of(none)
+        if isinstance(store.type, KeyTable):
+            return Value(to, self._new_mapping_by("with_pairs", [none, pairs], to).ids)
+        tree = self.coerce(self.call_store("tree_of_pairs", [pairs, store]), store.type)
+        return Value(to, (*tree.ids, *self.held(self.builtin_len(pairs)).ids))
 
     # New dicts and sets.
 

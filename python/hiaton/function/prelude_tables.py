@@ -14,7 +14,7 @@ def table_next_slot(table, slot):
 
 
 def table_in_slot(table, slot):
-    """1 more than the number of the entry there; 0: there never was one; -1: it was removed."""
+    """1 more than the number of the entry there; 0: there is none."""
     return table.index[slot]
 
 
@@ -62,9 +62,20 @@ def table_appended(table, slot, key, item):
     return table
 
 
-def table_removed(table, slot):
-    """The table without the entry of a slot."""
-    table.index[slot], table.size = -1, table.size - 1
+def table_with_slot(table, slot, number):
+    """The table with another number in a slot, as table_in_slot() gives it."""
+    table.index[slot] = number
+    return table
+
+
+def table_distance(table, slot, other):
+    """How many slots on from a slot another one is, round the end."""
+    return (other - slot) % len(table.index)
+
+
+def table_counted(table, entries, size):
+    """The table with other numbers of entries, and of those that were not removed."""
+    table.entries, table.size = entries, size
     return table
 
 
@@ -74,21 +85,21 @@ def table_empty(table, slots):
 
 
 def slot_of_key(table, key):
-    """Where the key is; -1: nowhere."""
+    """The slot of the key; where it is not there, -1 less the free slot that it would be in."""
     return slot_from(table, key, table_first_slot(table, key))
 
 
 def slot_from(table, key, slot):
     found = table_in_slot(table, slot)
     if found == 0:
-        return -1
-    if found > 0 and table_has_key(table, found - 1, key):
+        return -1 - slot
+    if table_has_key(table, found - 1, key):
         return slot
     return slot_from(table, key, table_next_slot(table, slot))
 
 
 def free_slot(table, slot):
-    return slot if table_in_slot(table, slot) <= 0 else free_slot(table, table_next_slot(table, slot))
+    return slot if table_in_slot(table, slot) == 0 else free_slot(table, table_next_slot(table, slot))
 
 
 def is_there(table, entry):
@@ -105,7 +116,7 @@ def table_with(table, key, item):
         return table_changed(table, table_in_slot(table, slot) - 1, item)
     if 2 * (table_entries(table) + 1) > table_slots(table):
         return with_new_key(with_room(table), key, item)
-    return with_new_key(table, key, item)
+    return table_appended(table, -1 - slot, key, item)
 
 
 def with_new_key(table, key, item):
@@ -132,7 +143,22 @@ def refilled(made, table, entry):
 
 def table_without(table, key):
     """The table without a key that is in it."""
-    return table_removed(table, slot_of_key(table_lookup(table), key))
+    slot = slot_of_key(table_lookup(table), key)
+    entries = table_entries(table)
+    is_last = table_in_slot(table, slot) == entries
+    table = without_slot(table, slot, table_next_slot(table, slot))
+    return table_counted(table, entries - 1 if is_last else entries, table_size(table) - 1)
+
+
+def without_slot(table, free, slot):
+    """The table with nothing in a slot `free`: what stands behind it, and would not be found any more, moves there."""
+    found = table_in_slot(table, slot)
+    if found == 0:
+        return table_with_slot(table, free, 0)
+    first = table_first_slot(table, table_key(table, found - 1))
+    if table_distance(table, first, slot) < table_distance(table, free, slot):
+        return without_slot(table, free, table_next_slot(table, slot))
+    return without_slot(table_with_slot(table, free, found), slot, table_next_slot(table, slot))
 
 
 def keys_of_table(table):

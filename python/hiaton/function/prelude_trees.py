@@ -130,6 +130,50 @@ def last_of_tree(tree):
     return tree
 
 
+def are_keys_ascending(pairs, before):
+    for key, _ in pairs:
+        if not keys_ordered(before, key):
+            return False
+        before = key
+    return True
+
+
+def tree_of_ascending(pairs, count, number, none):
+    """A tree of the first pairs of a list whose keys are in the order of trees, and the pairs behind these."""
+    if count == 0:
+        return none, pairs
+    left, rest = tree_of_ascending(pairs, count // 2, number, none)
+    key, item = first_of_pairs(rest)
+    right, rest = tree_of_ascending(pairs_behind(rest), count - count // 2 - 1, number + count // 2 + 1, none)
+    return tree_node(left, key, item, number + count // 2, right), rest
+
+
+def tree_of_pairs(pairs, none):
+    """A tree of the keys and items of a dict."""
+    if pairs:
+        key, item = first_of_pairs(pairs)
+        if are_keys_ascending(pairs_behind(pairs), key):
+            return tree_of_ascending(pairs, number_of_pairs(pairs), 0, none)[0]
+    number = 0
+    for key, item in pairs:
+        none = tree_with(none, key, item, number)
+        number += 1
+    return none
+
+
+def first_of_pairs(pairs):
+    """The converter has operations for this and for what follows up to number_of_pairs."""
+    return pairs[0]
+
+
+def pairs_behind(pairs):
+    return pairs[1:]
+
+
+def number_of_pairs(pairs):
+    return len(pairs)
+
+
 def entries_before(tree, entries):
     """What is in the tree, in the order of the keys there, before other entries: the number, the key and the item of each."""
     if not tree:

@@ -224,7 +224,7 @@ class State:
         if id(node) not in printings:
             printings[id(node)] = len(printings), Printing(node)
         number, printing = printings[id(node)]
-        values = [self.held(self.printable(self.shared(self.eval(leaf)))) for leaf in printing.leaves]
+        values = [self.held(self.printable(leaf)) for leaf in printing.leaves]
         for value in values:
             if not has_own_text(value.type):
                 self.refuse(f"expected numbers, texts, tensors, tuples and lists of them behind 'print', found {value.type}; "
