@@ -200,6 +200,26 @@ def looked_at(n):
             1 in d.keys(), len(d.items()), (1, 2) in d.items(), d == {}, [*d], max(d, key=lambda k: -k), max(d.values()), {*d, n + 7})
 
 
+def taken_out(n):
+    """Keys that come and go: what stands behind a removed one is still found."""
+    d, s, total = {}, set(), 0
+    for i in range(n * 40):
+        k = i * i % 61 * 1024
+        if i % 3 == 0:
+            d[k] = i
+            s.add((k, i % 2))
+        elif i % 3 == 1:
+            total += d.pop(k, 1) % 1009
+            s.discard((k, i % 2))
+        else:
+            if k in d:
+                del d[k]
+            total += (k, i % 2) in s
+        if i % 97 == 0:
+            total += sum(d.values()) + len(s)
+    return total, d, s
+
+
 def queens(n):
     columns, rising, falling = set(), set(), set()
 
@@ -231,7 +251,7 @@ def made_on_sides(n):
 
 
 CONVERTED = [kept_results, by_parameter, with_default, by_cache, by_lru_cache, steps, many_keys, in_order, pairs_as_keys, several_items, groups,
-             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled, looked_at, queens]
+             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled, looked_at, queens, taken_out]
 
 
 @pytest.mark.parametrize("function", CONVERTED, ids=lambda function: function.__name__)

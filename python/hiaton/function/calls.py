@@ -143,6 +143,9 @@ class Calls:
         if isinstance(value.type, (Objs, Tens)) or isinstance(value.type, Tup) and value.type.cls is not tuple:
             args, named = self._arguments(node, function=self._method_of(value, node.func.attr))
             return self._called(node, lambda: self.call_method(value, node.func.attr, args, named))
+        if isinstance(value.type, Mapping) and value.type.cls is dict and node.func.attr in ("pop", "setdefault") \
+                and isinstance(node.func.value, ast.Name) and not node.keywords:
+            return self.popped_inside(node)
         if isinstance(value.type, Mapping):
             args, named = self._arguments(node)
             if named:

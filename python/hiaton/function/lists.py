@@ -181,7 +181,7 @@ class Lists:
         parts = [around.test] if isinstance(around, (ast.If, ast.While)) else [around]
         is_simple = isinstance(around, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.If, ast.While))
         if self.on_sides or not is_simple or sum(map(_uses_of_list, parts, [name])) > 0:
-            self.refuse(f"'{name}.pop' inside of this expression cannot be converted; give what it takes out a name, on a line of its own", node)
+            self.refuse(f"'{name}.{node.func.attr}' inside of this expression cannot be converted; give what it takes out a name, on a line of its own", node)
         return self.popped(node)
 
     def change_list(self, node):
