@@ -63,7 +63,7 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
       {"float", Plan::Kind::Float},       {"symbol", Plan::Kind::Symbol}, {"tensor", Plan::Kind::Tensor},
       {"object", Plan::Kind::Object},     {"union", Plan::Kind::Union},   {"tuple", Plan::Kind::Tuple},
       {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List},     {"array", Plan::Kind::Array},
-      {"sink", Plan::Kind::Sink}};
+      {"items", Plan::Kind::Items},       {"sink", Plan::Kind::Sink}};
   Plan plan;
   plan.kind = kinds.at(kind);
   if (plan.kind == Plan::Kind::Symbol) {
@@ -78,7 +78,7 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
   plan.parts = std::move(parts);
   for (const GraphType& component : components) plan.components.push_back(component.type);
   plan.objects = table == nullptr ? nullptr : table->table.get();
-  if (plan.kind == Plan::Kind::List) {
+  if (plan.kind == Plan::Kind::List || plan.kind == Plan::Kind::Items) {
     const Type head = field_type(plan.type, 1, 0);
     plan.layout = layout_of({head, plan.type});
   } else {

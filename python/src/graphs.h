@@ -58,6 +58,7 @@ struct Plan {
     Dict,
     List,
     Array,  ///< a list of numbers that becomes a tensor
+    Items,  ///< a dict that becomes a list of its keys and items
     Sink
   };
   Kind kind = Kind::Constant;
@@ -65,9 +66,9 @@ struct Plan {
   /// classes that fit, with None where that does.
   nb::object constant;
   bool takes_none = false;  ///< Object: None fits too
-  Type type;                ///< Tensor, Array: of it. Object, List: of the data
+  Type type;                ///< Tensor, Array: of it. Object, List, Items: of the data
   std::vector<Plan>
-      parts;  ///< Tuple, Dict: its items. Union: its sides. List, Array: the one of its elements
+      parts;  ///< Tuple, Dict: its items. Union: its sides. List, Array, Items: the one of its elements
   std::vector<Type> components;  ///< the types of the values that it becomes
   FieldLayout layout;            ///< how they lie as the fields of one data value
   struct ObjectTable* objects = nullptr;
@@ -183,6 +184,7 @@ class Snapshot {
   void refuse_kept_out(PyObject* list);
   void begin_union(PyObject* given, const Plan& plan);
   void begin_object(PyObject* given, const Plan& plan);
+  void begin_list(nb::object list, const Plan& plan, nb::object whole);
   bool walk(PyObject* given, const Plan& plan);
   bool take_cached(PyObject* given, const Plan& plan);
   bool walk_all(const Walked& root);
@@ -204,6 +206,7 @@ class Snapshot {
   nb::object dict_of(const Plan& plan, const Value*& values);
   nb::object side_of(const Plan& plan, const Value*& values);
   nb::object list_of(const Plan& plan, const Data& first);
+  nb::object dict_of_items(const Plan& plan, const Data& first);
   nb::object made(const Data& data, const ObjectTable& table);
   void set_fields();
 

@@ -128,6 +128,8 @@ nb::object Snapshot::part(const Plan& plan, const Value*& values) {
       return side_of(plan, values);
     case Plan::Kind::List:
       return list_of(plan, (values++)->data());
+    case Plan::Kind::Items:
+      return dict_of_items(plan, (values++)->data());
     case Plan::Kind::Array:
       break;  // results are lists of cells
   }
@@ -146,6 +148,18 @@ nb::object Snapshot::dict_of(const Plan& plan, const Value*& values) {
   for (std::size_t i = 0; i < plan.parts.size(); ++i)
     made[nb::handle(PyTuple_GET_ITEM(plan.constant.ptr(), static_cast<Py_ssize_t>(i)))] =
         part(plan.parts[i], values);
+  return made;
+}
+
+/// The dict that came in, or was made before, where it is that one. No object is made that holds an empty one
+/// which came in.
+nb::object Snapshot::dict_of_items(const Plan& plan, const Data& first) {
+  if (first.variant() == kEmptyList) return nb::dict();
+  const nb::object items = list_of(plan, first);
+  if (PyDict_CheckExact(items.ptr())) return items;
+  nb::dict made;
+  for (nb::handle pair : items) made[pair[0]] = pair[1];
+  if (Data::has_object(first.object())) made_[first.object()] = made;
   return made;
 }
 

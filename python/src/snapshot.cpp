@@ -31,22 +31,6 @@ Slot slot_of(const Value& scalar) {
   return scalar.slot();
 }
 
-/// Whether it is a dict with these very keys in this order.
-bool has_keys(PyObject* object, PyObject* keys) {
-  if (!PyDict_CheckExact(object) || PyDict_GET_SIZE(object) != PyTuple_GET_SIZE(keys)) return false;
-  Py_ssize_t position = 0;
-  PyObject* key = nullptr;
-  for (Py_ssize_t i = 0; PyDict_Next(object, &position, &key, nullptr) != 0; ++i) {
-    PyObject* const expected = PyTuple_GET_ITEM(keys, i);
-    if (key == expected) continue;
-    if (Py_TYPE(key) != Py_TYPE(expected)) return false;
-    const int same = PyObject_RichCompareBool(key, expected, Py_EQ);
-    if (same < 0) nb::raise_python_error();
-    if (same == 0) return false;
-  }
-  return true;
-}
-
 [[noreturn]] void miss(const char* reason, PyObject* object, bool is_of_type = false) {
   throw Snapshot::Miss{reason, nb::borrow(object), is_of_type};
 }
@@ -65,63 +49,6 @@ PyObject* found_in(const nb::object& dict, PyObject* key) {
 
 }  // namespace
 
-bool is_number(const Plan& plan) {
-  return plan.kind == Plan::Kind::Bool || plan.kind == Plan::Kind::Int || plan.kind == Plan::Kind::Float;
-}
-
-bool holds_objects(const Plan& plan) {
-  return plan.kind == Plan::Kind::Object || plan.kind == Plan::Kind::List ||
-         std::ranges::any_of(plan.parts, holds_objects);
-}
-
-Slot blank_of(const Type& type) {
-  Slot slot;
-  if (type.is_data()) slot.data = reinterpret_cast<DataObject*>(Data::bits_of_variant(0));
-  return slot;
-}
-
-bool is_one_of(PyObject* object, PyObject* classes) {
-  PyObject* const wanted = object == Py_None ? object : reinterpret_cast<PyObject*>(Py_TYPE(object));
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); ++i) {
-    if (PyTuple_GET_ITEM(classes, i) == wanted) return true;
-  }
-  return false;
-}
-
-bool fits(PyObject* given, const Plan& plan) {
-  switch (plan.kind) {
-    case Plan::Kind::Constant:
-      return given == plan.constant.ptr();
-    case Plan::Kind::Bool:
-      return PyBool_Check(given);
-    case Plan::Kind::Int:
-      return PyLong_CheckExact(given);
-    case Plan::Kind::Float:
-      return PyFloat_CheckExact(given);
-    case Plan::Kind::Symbol:
-      return PyUnicode_CheckExact(given);
-    case Plan::Kind::Tensor: {
-      EagerTensor* tensor = nullptr;
-      return nb::try_cast(nb::handle(given), tensor) && tensor != nullptr &&
-             compatible(tensor->value.type(), plan.type);
-    }
-    case Plan::Kind::Object:
-      return is_one_of(given, plan.constant.ptr());
-    case Plan::Kind::Tuple:
-      return Py_TYPE(given) == reinterpret_cast<PyTypeObject*>(plan.constant.ptr()) &&
-             static_cast<std::size_t>(PyTuple_GET_SIZE(given)) == plan.parts.size();
-    case Plan::Kind::Dict:
-      return has_keys(given, plan.constant.ptr());
-    case Plan::Kind::List:
-    case Plan::Kind::Array:
-    case Plan::Kind::Sink:
-      return PyList_CheckExact(given);
-    case Plan::Kind::Union:
-      break;
-  }
-  return false;
-}
-
 /// A value that is being read: its parts become slots, from the first to the last.
 struct Snapshot::Reading {
   enum class Kind : uint8_t { Union, Tuple, Dict, Object, List, Box };
@@ -132,7 +59,8 @@ struct Snapshot::Reading {
   std::size_t next = 0;   ///< the number of the part to be read next. List: how many are still to be read
   std::size_t begin = 0;  ///< Object, Box, List: the first slot of the data value that is being made
   ObjectTable::Class* described = nullptr;
-  Data made{};  ///< List: the elements that were read, which are the last ones
+  Data made{};         ///< List: the elements that were read, which are the last ones
+  nb::object whole{};  ///< List: the dict whose items it holds; none where it is the list itself
 
   /// The layout of the data value whose fields are being gathered.
   FieldLayout layout() const { return kind == Kind::Object ? described->layout : plan->layout; }
@@ -248,12 +176,10 @@ void Snapshot::begin_other(PyObject* given, const Plan& plan) {
     case Plan::Kind::List:
       refuse_kept_out(given);
       if (is_number(plan.parts[0]) && PyList_GET_SIZE(given) > 0) return take_numbers(given, plan);
-      reading_.push_back({.kind = Reading::Kind::List,
-                          .plan = &plan,
-                          .held = nb::borrow(given),
-                          .next = static_cast<std::size_t>(PyList_GET_SIZE(given)),
-                          .begin = slots_.size(),
-                          .made = Data(kEmptyList, {})});
+      begin_list(nb::borrow(given), plan, {});
+      break;
+    case Plan::Kind::Items:
+      begin_list(nb::steal(PyDict_Items(given)), plan, nb::borrow(given));
       break;
     default:
       break;
@@ -337,6 +263,19 @@ Slot Snapshot::gathered(uint32_t variant) {
   }
   slots_.resize(last.begin);
   return slot;
+}
+
+/// `whole`: the dict whose items it holds, if it is no list of the caller.
+void Snapshot::begin_list(nb::object list, const Plan& plan, nb::object whole) {
+  if (!list.is_valid()) nb::raise_python_error();
+  const auto count = static_cast<std::size_t>(PyList_GET_SIZE(list.ptr()));
+  reading_.push_back({.kind = Reading::Kind::List,
+                      .plan = &plan,
+                      .held = std::move(list),
+                      .next = count,
+                      .begin = slots_.size(),
+                      .made = Data(kEmptyList, {}),
+                      .whole = std::move(whole)});
 }
 
 void Snapshot::read_on() {
@@ -474,8 +413,9 @@ void Snapshot::read_on_in_list(Reading& last) {
   if (last.next == 0) {
     if (gives_objects_) {
       if (Data::has_object(last.made.object())) {
-        objects_.emplace(last.made.object(), last.held);
-      } else if (std::ranges::find(empty_lists_, last.plan->type) == empty_lists_.end()) {
+        objects_.emplace(last.made.object(), last.whole.is_valid() ? last.whole : last.held);
+      } else if (!last.whole.is_valid() &&
+                 std::ranges::find(empty_lists_, last.plan->type) == empty_lists_.end()) {
         empty_lists_.push_back(last.plan->type);
       }
     }

@@ -39,6 +39,7 @@ bool is_walked(const Plan& plan) {
     case Plan::Kind::Tensor:
     case Plan::Kind::Array:
     case Plan::Kind::Dict:
+    case Plan::Kind::Items:
     case Plan::Kind::Sink:
       return false;
   }

@@ -4,7 +4,7 @@ import inspect
 
 from hiaton import _core
 from hiaton.function.scopes import calls_change
-from hiaton.function.types import NUMBERS, Const, Dct, Lst, MadeList, Mapping, Objs, Scalar, Symbol, Tens, Tup, Union, Value, is_number, is_text
+from hiaton.function.types import NUMBERS, Const, Dct, Lst, MadeList, Mapping, Objs, Scalar, Symbol, Tens, Tup, Union, Value, family, is_number, is_text
 
 
 def _has_attributes(type_):
@@ -114,7 +114,7 @@ class Attributes:
         known = {Const: lambda: type(type_.value), Scalar: lambda: type_.kind, Symbol: lambda: str, Tens: lambda: _core.Tensor,
                  Objs: lambda: next(iter(type_.classes)), Tup: lambda: list if type_.cls is MadeList else type_.cls, Lst: lambda: list,
                  Dct: lambda: dict, Mapping: lambda: type_.cls}
-        kind = Objs if isinstance(type_, Objs) else type(type_)
+        kind = family(type_)
         if kind not in known:
             self.refuse(f"the class of {type_} cannot be asked for in a graph; ask isinstance(x, Class)")
         return [(True, known[kind]())]
@@ -170,7 +170,7 @@ class Attributes:
             return found
         kinds = {Scalar: lambda: type_.kind, Symbol: lambda: str, Tens: lambda: _core.Tensor, Lst: lambda: list, Dct: lambda: dict,
                  Tup: lambda: type_.cls, Mapping: lambda: type_.cls}
-        return hasattr(kinds[type(type_)](), name) if type(type_) in kinds else False
+        return hasattr(kinds[family(type_)](), name) if family(type_) in kinds else False
 
     def _is_none(self, value):
         return self.op("eq", self.graph.variant(value.ids[0]), self.constant(0, "i64"))

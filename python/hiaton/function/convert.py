@@ -19,9 +19,9 @@ from hiaton.function import prelude
 from hiaton.function.array_uses import looked_up, read_as_lists, resized
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
-from hiaton.function.graph_types import GraphTypes, graph_type
+from hiaton.function.graph_types import GraphTypes, graph_type, items_as_list
 from hiaton.function.instances import GROWS, Instances, parameters_of
-from hiaton.function.mappings import mappings_in, pairs_of
+from hiaton.function.mappings import mappings_in
 from hiaton.function.names import capital_name, plain_name
 from hiaton.function.own_trees import with_own_objects
 from hiaton.function.reasons import Reasons
@@ -265,7 +265,7 @@ class Converter(Instances, GraphTypes, Reasons):
                  for number, one in enumerate(self._argument_types())]
         types = [Sink(number) if number in self.sinks and isinstance(one, Lst) else one
                  for number, one in enumerate(types)]
-        types = [pairs_of(one) if number in self.places_of_pairs else one for number, one in enumerate(types)]
+        types = [items_as_list(one) if number in self.places_of_pairs else one for number, one in enumerate(types)]
         for key, place in self.places.items():
             if not place.is_log and key not in self.missing:
                 types.append(self.assumed.get(("state", key), self.observed[key]))

@@ -16,7 +16,7 @@ from hiaton.function.scopes import changed
 from hiaton.function.state import Root
 from hiaton.function.tables import is_table
 from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, Mapping, NeverType, NewObj, Objs, Opaque, Scalar, SearchTree, Symbol, Tens,
-                                   Tup, Union, Value, as_number, is_number)
+                                   Tup, Union, Value, as_number, family, is_number)
 
 CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call", "Tuple", "List", "JoinedStr",
              "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict", "DictComp", "Set", "SetComp")
@@ -458,7 +458,7 @@ class Expressions:
                  Tup: getattr(type_, "cls", None), Mapping: getattr(type_, "cls", None)}
         if isinstance(type_, Tens):
             return issubclass(_core.Tensor, classes)
-        return issubclass(kinds[type(type_)], classes)
+        return issubclass(kinds[family(type_)], classes)
 
     def is_instance(self, value, classes):
         type_ = value.type

@@ -45,10 +45,18 @@ from hiaton.function.sums import Sums
 from hiaton.function.tables import Tables
 from hiaton.function.tensors import Tensors
 from hiaton.function.texts import Texts
-from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Mapping, NewObj, Objs, Opaque, Scalar, Store, Symbol, Tens, Tup, Union,
-                                   Value, are_recast, general, join, side_for)
+from hiaton.function.types import (NEVER, Const, Dct, Func, GivenItems, Lst, Mapping, NewObj, Objs, Opaque, Scalar, Store, Symbol, Tens, Tup, Union,
+                                   Value, are_recast, general, join)
 
 _ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
+
+
+def side_for(union, type_):
+    """Which side of the union holds values of the type; None: none does."""
+    for index, side in enumerate(union.sides):
+        if join(side, type_) == side:
+            return index
+    return None
 
 
 @functools.cache
@@ -177,6 +185,8 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
             for number, side in enumerate(to.sides):
                 ids += (self.coerce(value, side) if number == index else self.default(side)).ids
             return Value(to, tuple(ids))
+        if isinstance(to, GivenItems) and isinstance(value.type, Mapping):
+            return self.mapping_as(value, to)
         if join(value.type, to) != to:
             return None
         if isinstance(value.type, NewObj):

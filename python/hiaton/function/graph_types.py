@@ -4,7 +4,7 @@ import functools
 
 from hiaton import _core
 from hiaton.function.number_arrays import dtypes_of_array
-from hiaton.function.types import (NEVER, Const, Dct, Func, KeyIndex, KeyTable, Mapping, NeverType, NewObj, Objs, Opaque, Own, Scalar, SearchTree, Sink, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (NEVER, Const, Dct, Func, GivenItems, KeyIndex, KeyTable, Lst, Mapping, NeverType, NewObj, Objs, Opaque, Own, Scalar, SearchTree, Sink, Symbol, Tens, Tup, Union,
                                    general, join)
 
 
@@ -15,6 +15,11 @@ def graph_type(dtype, dims=()):
 
 _INDEX = graph_type("i64", (-1,))
 _SCALARS = {bool: graph_type("bool"), int: graph_type("i64"), float: graph_type("f64")}
+
+
+def items_as_list(type_):
+    """The type of the keys and items of a dict as a list."""
+    return Lst(Tup((type_.key, type_.value)))
 
 
 def _array_of(kind):
@@ -43,6 +48,8 @@ class GraphTypes:
             return [kind for _, held in type_.captured for kind in self.graph_types(held)]
         if isinstance(type_, Union):
             return [_SCALARS[int], *(kind for side in type_.sides for kind in self.graph_types(side))]
+        if isinstance(type_, GivenItems):
+            return self.graph_types(items_as_list(type_))
         if isinstance(type_, KeyIndex):
             return [_INDEX, *map(_array_of, self.graph_types(type_.key))]
         if isinstance(type_, KeyTable) or isinstance(type_, Mapping) and self.lies_in_table(type_):
@@ -107,6 +114,8 @@ class GraphTypes:
 
     def found_field(self, cls, name, type_):
         before = self.fields.get((cls, name), NEVER)
+        if isinstance(before, GivenItems) and isinstance(type_, Mapping):
+            type_ = GivenItems(type_.key, type_.value, type_.cls, made=False)
         known = join(before, general(type_))
         if known != before:
             self.fields[cls, name] = known

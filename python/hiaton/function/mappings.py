@@ -12,10 +12,11 @@ import dataclasses
 import functools
 
 from hiaton.function import prelude_mappings, prelude_tables, prelude_trees
+from hiaton.function.graph_types import items_as_list
 from hiaton.function.key_orders import are_never_equal, key_type
 from hiaton.function.known_items import MOST_UNROLLED
 from hiaton.function.scopes import changed, lent_names, set_names
-from hiaton.function.types import (BOOL, INT, NEVER, NONE, Const, Dct, KeyTable, Lst, Mapping, SearchTree, Tup, Union, Value, general, join)
+from hiaton.function.types import (BOOL, INT, NEVER, NONE, Const, Dct, GivenItems, KeyTable, Lst, Mapping, SearchTree, Tup, Union, Value, general, join)
 
 _VIEWS = ("items", "keys", "values")
 _OF_TWO_SETS = {"BitOr": "union", "BitAnd": "intersection", "Sub": "difference", "BitXor": "symmetric_difference"}
@@ -29,17 +30,13 @@ def store_operations():
     of_trees = ("left", "right", "size", "number", "key", "item", "node", "entry_before")
     found = {id(getattr(prelude_tables, f"table_{name}")): f"table_{name}" for name in of_tables}
     found.update((id(getattr(prelude_trees, f"tree_{name}")), f"tree_{name}") for name in of_trees)
+    found[id(prelude_mappings.behind_first)] = "tail"
     of_lists = {"keys_ordered": "keys_ordered", "first_of_pairs": "head", "pairs_behind": "tail", "number_of_pairs": "builtin_len"}
     return {**found, **{id(getattr(prelude_trees, name)): method for name, method in of_lists.items()}}
 
 
 def empty_mapping(cls):
     return Mapping(NEVER, NONE if cls is set else NEVER, cls, True)
-
-
-def pairs_of(type_):
-    """The type of the keys and items of a dict of the caller, which the graph gets in its place."""
-    return Lst(Tup((type_.key, type_.value)))
 
 
 def kept(type_):
@@ -90,6 +87,9 @@ class Mappings:
         key = self._key_in(value, key)
         if key is None:
             return None
+        if isinstance(value.type, GivenItems):
+            rest = self._call_mappings("pairs_from_key", [self._pairs(value), key])
+            return self.truth(rest), lambda: self.items(self.head(rest))[1]
         store = self.store_of(value)
         if isinstance(store.type, KeyTable):
             slot = self.call_store("slot_of_key", [self.table_lookup(store), key])
@@ -137,8 +137,14 @@ class Mappings:
         return self._with_store(value, self.coerce(self.call_store(name, [store, self._key_in(value, key)]), store.type))
 
     @staticmethod
-    def as_new_mapping(value):
+    def _pairs(value):
+        """The keys and items of a dict that an object of the caller holds."""
+        return Value(items_as_list(value.type), value.ids)
+
+    def as_new_mapping(self, value):
         """A copy, which nobody else refers to: what is in it is shared until one of both is changed."""
+        if isinstance(value.type, GivenItems):
+            return self.dict_of_pairs(self._pairs(value))
         return Value(Mapping(value.type.key, value.type.value, value.type.cls, True), value.ids)
 
     def as_mapping(self, value):
@@ -151,6 +157,11 @@ class Mappings:
             value = self.as_mapping(value)
         if value.type.key is NEVER:
             return self.default(to)
+        if isinstance(to, GivenItems):
+            pairs = self._pairs(value) if isinstance(value.type, GivenItems) else self.forward(self.view_of_mapping(value, "items"))
+            return Value(to, self.coerce(pairs, items_as_list(to)).ids)
+        if isinstance(value.type, GivenItems):
+            return Value(to, self.coerce(self.as_new_mapping(value), dataclasses.replace(to, fresh=True, made=True)).ids)
         kinds, is_like = self.converter.graph_types, isinstance(to.value, (Union, Const)) <= (value.type.value == to.value)
         if kinds(value.type) == kinds(to) and is_like:
             return Value(to, value.ids)
@@ -161,6 +172,8 @@ class Mappings:
         return Value(to, made.ids)
 
     def length_of_mapping(self, value):
+        if isinstance(value.type, GivenItems):
+            return self.builtin_len(self._pairs(value))
         store = self.store_of(value)
         return self.table_size(store) if isinstance(store.type, KeyTable) else self.tree_size(store)
 
@@ -198,6 +211,8 @@ class Mappings:
 
     def view_of_mapping(self, value, name):
         """A list of what dict.keys(), dict.values() or dict.items() gives."""
+        if value.type.key is not NEVER and isinstance(value.type, GivenItems):
+            return self._call_mappings(f"{name}_of_pairs", [self._pairs(value)])
         store, part = self.store_of(value), {"keys": "keys", "values": "items", "items": "pairs"}[name]
         if value.type.key is NEVER:
             return self.default(Lst(NEVER))

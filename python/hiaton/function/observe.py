@@ -8,7 +8,7 @@ from hiaton import _core
 from hiaton.function.data_classes import is_data_class
 from hiaton.function.dicts import MOST_KEYS, is_key
 from hiaton.function.key_orders import key_type
-from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Dct, Lst, Mapping, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup,
+from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Dct, GivenItems, Lst, Mapping, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup,
                                    join)
 
 _SCALARS = {bool: BOOL, int: INT, float: FLOAT, str: SYMBOL}
@@ -63,11 +63,18 @@ class Observer:
     def argument_type(self, value):
         """The type of a whole argument: a dict with keys of numbers, or of more texts than are known before the run, is one whose keys the
         run tells, where all of its items are alike and none are tensors."""
-        found = {key_type(self._type(key)) for key in value} if type(value) is dict else set()
-        if len(found) != 1 or not found <= {INT} and not isinstance(next(iter(found)), Tup) and not (found == {SYMBOL} and len(value) > MOST_KEYS):
+        if type(value) is not dict or not value:
             return self.type_of(value)
-        item = functools.reduce(join, map(self.type_of, value.values()), NEVER)
-        return Mapping(*found, item, dict, made=False) if _is_kept_in_table(item) else self.type_of(value)
+        key, item = (functools.reduce(join, map(self.type_of, parts)) for parts in (value, value.values()))
+        is_of_texts = key == SYMBOL and len(value) <= MOST_KEYS
+        return self.type_of(value) if is_of_texts or not _are_kept(key, item) else Mapping(key_type(key), item, dict, made=False)
+
+    def _field_type(self, value):
+        """The type of what an attribute holds: a dict with such keys or texts, and such items, is one of any keys."""
+        if type(value) is not dict or len(value) > MOST_KEYS:
+            return self._type(value)
+        key, item = (functools.reduce(join, map(self._type, parts), NEVER) for parts in (value, value.values()))
+        return GivenItems(key_type(key) or NEVER, item, dict, made=False) if not value or _are_kept(key, item) else self._type(value)
 
     def _fields_of(self, value):
         cls = type(value)
@@ -78,12 +85,16 @@ class Observer:
         for name in names:
             if not hasattr(value, name) or name in ("__dict__", "__weakref__"):
                 continue
-            found = self._type(getattr(value, name))
+            found = self._field_type(getattr(value, name))
             key = cls, name
             self.fields[key] = join(self.fields.get(key, NEVER), found)
 
 
-def _is_kept_in_table(type_):
-    """Whether it is the type of items of a dict whose keys the run tells."""
+def _are_kept(key, item):
+    """Whether these are the types of keys and items of a dict whose keys the run tells: keys of one type, and no tensors among the items."""
+    return key_type(key) not in (None, BOOL) and _is_kept(item)
+
+
+def _is_kept(type_):
     parts = [*getattr(type_, "items", ()), *([type_.element] if isinstance(type_, Lst) else [])]
-    return isinstance(type_, (Scalar, Symbol, Objs, Tup, Lst, NeverType)) and all(map(_is_kept_in_table, parts))
+    return isinstance(type_, (Scalar, Symbol, Objs, Tup, Lst, NeverType)) and all(map(_is_kept, parts))

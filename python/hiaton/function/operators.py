@@ -321,7 +321,7 @@ class Operators:
                 same = self.equal_within(x, y)
                 found = self.all_of(found, same)
             return found
-        if {type(a), type(b)} in ({Mapping}, {Mapping, Dct}):
+        if all(isinstance(t, (Mapping, Dct)) for t in (a, b)) and any(isinstance(t, Mapping) for t in (a, b)):
             return self.equal_mappings(left, right)
         if isinstance(a, Lst) and isinstance(b, Lst):
             return self.truth(self.call_prelude("lists_equal", [left, right]))

@@ -5,7 +5,7 @@ from hiaton.function.dicts import came_in, holds_function, holds_sink
 from hiaton.function.errors import ConversionError
 from hiaton.function.managers import is_manager
 from hiaton.function.source import place
-from hiaton.function.types import (NEVER, Const, Dct, DictView, Func, Lst, MadeList, Mapping, NeverType, Objs, Opaque, Scalar, Sink, Store, Symbol, Tens, Tup,
+from hiaton.function.types import (NEVER, Const, Dct, DictView, Func, GivenItems, Lst, MadeList, Mapping, NeverType, Objs, Opaque, Scalar, Sink, Store, Symbol, Tens, Tup,
                                    Union)
 
 _KINDS = {bool: "bool", int: "int", float: "float"}
@@ -46,6 +46,8 @@ class Planner:
             kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
         elif isinstance(type_, Dct):
             kind, constant, parts = "dict", type_.keys, [self.plan(item) for item in type_.items]
+        elif isinstance(type_, GivenItems):
+            kind, main, parts = "items", components[0], [self.plan(Tup((type_.key, type_.value)))]
         elif isinstance(type_, (Store, Mapping)):
             raise ConversionError(f"{place(self.converter.function)}: a dict whose keys the run tells, or a set, cannot be given back inside of a "
                                   "list or an object; give it back alone or in a tuple")

@@ -44,3 +44,33 @@ def are_equal_in(pairs, other):
         if key not in other or not other[key] == item:
             return False
     return True
+
+
+def pairs_from_key(pairs, key):
+    """Those behind the first ones of a list, from that with the key on."""
+    while pairs:
+        if first_key(pairs) == key:
+            return pairs
+        pairs = behind_first(pairs)
+    return pairs
+
+
+def first_key(pairs):
+    return pairs[0][0]
+
+
+def behind_first(pairs):
+    """The converter has an operation for it."""
+    return pairs[1:]
+
+
+def keys_of_pairs(pairs):
+    return [key for key, _ in pairs]
+
+
+def values_of_pairs(pairs):
+    return [item for _, item in pairs]
+
+
+def items_of_pairs(pairs):
+    return [(key, item) for key, item in pairs]

@@ -190,6 +190,10 @@ class Own(Type):
         return self.cls.__name__
 
 
+class GivenItems(Mapping):
+    """A dict that an object of the caller holds: a list of its keys and items."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Func(Type):
     """A function that was defined inside of another one, and what it reads of that. `own`: by the function that is being
@@ -300,7 +304,7 @@ def floats_in(type_):
     return [type_] if is_float(type_) else []
 
 
-_GENERAL_ALREADY = frozenset({Scalar, Symbol, Tens, Objs, Lst, KeyTable, KeyIndex, SearchTree, Mapping, Union})
+_GENERAL_ALREADY = frozenset({Scalar, Symbol, Tens, Objs, Lst, KeyTable, KeyIndex, SearchTree, Mapping, GivenItems, Union})
 
 
 def general(type_):
@@ -398,12 +402,17 @@ def _join_mappings(a, b):
         for key, item in zip(b.keys, b.items):
             a = None if a is None else _join_mappings(a, Mapping(_key_of_dict(key), general(item), dict, True))
         return a
-    if type(a) is not type(b) or getattr(a, "cls", None) is not getattr(b, "cls", None):
+    if isinstance(a, Mapping) is not isinstance(b, Mapping) or isinstance(a, Store) and type(a) is not type(b):
+        return None
+    if getattr(a, "cls", None) is not getattr(b, "cls", None) or not isinstance(b, (Store, Mapping)):
         return None
     if NEVER not in (a.key, b.key) and a.key != b.key:
         return None
     key, value = join(a.key, b.key), join(a.value, b.value)
-    return type(a)(key, value) if isinstance(a, Store) else Mapping(key, value, a.cls, a.fresh and b.fresh, a.made and b.made)
+    if isinstance(a, Store):
+        return type(a)(key, value)
+    cls = GivenItems if isinstance(a, GivenItems) and isinstance(b, GivenItems) else Mapping
+    return cls(key, value, a.cls, a.fresh and b.fresh, a.made and b.made)
 
 
 def _key_of_dict(key):
@@ -482,9 +491,6 @@ def is_function(type_):
     return isinstance(type_, Func) or is_partial(type_) or isinstance(type_, Const) and callable(type_.value)
 
 
-def side_for(union, type_):
-    """Which side of the union holds values of the type; None: none does."""
-    for index, side in enumerate(union.sides):
-        if _join_one(side, type_) == side:
-            return index
-    return None
+def family(type_):
+    """The class of the type, without what only tells where its values come from."""
+    return next((cls for cls in (Objs, Mapping) if isinstance(type_, cls)), type(type_))
