@@ -60,6 +60,17 @@ TEST(Schedules, ChangeAnArrayBehindWhatReadsIt) {
   EXPECT_FALSE(changes_in_place("  let ys = xs with [0] = 7\n  (most(xs, most(ys, n)), ys)\n"));
 }
 
+TEST(Schedules, LetCallsOfARecursionRunAtTheSameTimeWithAnArrayAndAChangedOne) {
+  Scheduled program(
+      "fn best(xs: i64[_], i: i64) -> i64 =\n"
+      "  if i == 0 then sum(xs) else max(best(xs, i - 1), best(xs with [i - 1] = 7, i - 1))\n"
+      "fn main(n: i64) -> i64 = best([n, 1, 2], 3)\n");
+  EXPECT_EQ(program.message(), "");
+  const auto& fork = first<statements::Calls>(program.body("best", true).statements,
+                                              [](const statements::Calls& calls) { return calls.is_group; });
+  EXPECT_EQ(fork.calls.size(), 2u);
+}
+
 TEST(Schedules, ThatForgetAReferenceAreFound) {
   Scheduled lists(kLists);
   auto& moves = first<statements::Return>(lists.body("append").statements, kHasMoves).leave.handover.moved;

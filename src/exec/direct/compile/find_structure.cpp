@@ -27,8 +27,8 @@ class ItemOrder {
   void run() {
     make_units();
     connect_units();
-    connect_updates();
     find_recursion();
+    connect_updates();
     find_preparations();
     order_units();
   }
@@ -141,34 +141,20 @@ class ItemOrder {
     return result_.origin(graph_[NodeId(unit.item.index)].inputs[0]);
   }
 
-  bool is_needed_by(uint32_t unit, uint32_t other) const {
+  /// Whether the unit itself, or something that needs it, is one that `fits`.
+  template <class Fits>
+  bool leads_to(uint32_t unit, Fits fits) const {
     std::vector<uint32_t> open{unit};
     std::unordered_set<uint32_t> seen{unit};
     while (!open.empty()) {
       const uint32_t next = open.back();
       open.pop_back();
-      if (next == other) return true;
+      if (fits(next)) return true;
       for (uint32_t reader : units_[next].needed_by) {
         if (seen.insert(reader).second) open.push_back(reader);
       }
     }
     return false;
-  }
-
-  /// What changes a value in place comes after all else that reads it, where none of that needs what the
-  /// change gives: otherwise the value would be copied.
-  void connect_updates() {
-    for (uint32_t update = 0; update < units_.size(); ++update) {
-      if (!updates_in_place(units_[update])) continue;
-      for (uint32_t reader : readers_of_updated_[updated_by(units_[update])]) {
-        const BlockId around = block_around(units_[reader].block, units_[update].block);
-        const uint32_t first = lifted(reader, around);
-        const uint32_t last = lifted(update, around);
-        if (first == kNone || last == kNone || first == last || is_needed_by(last, first)) continue;
-        units_[first].needed_by.push_back(last);
-        ++units_[last].waits_for;
-      }
-    }
   }
 
   void connect_units() {
@@ -308,6 +294,28 @@ class ItemOrder {
   bool can_fork(const Unit& unit) const {
     const ResultCount results = function_results(unit);
     return result_.has_calls(unit.item) && (results.of_it == 0 || results.of_it < results.all);
+  }
+
+  /// What changes a value in place comes after all else that reads it, where none of that needs what the
+  /// change gives: otherwise the value would be copied. Not where one continues the recursion with the value
+  /// and another one with the changed one: a copy costs less than that both cannot run at the same time.
+  void connect_updates() {
+    const auto forks = [&](uint32_t unit) {
+      return continues_recursion(units_[unit]) && can_fork(units_[unit]);
+    };
+    for (uint32_t update = 0; update < units_.size(); ++update) {
+      if (!updates_in_place(units_[update])) continue;
+      for (uint32_t reader : readers_of_updated_[updated_by(units_[update])]) {
+        const BlockId around = block_around(units_[reader].block, units_[update].block);
+        const uint32_t first = lifted(reader, around);
+        const uint32_t last = lifted(update, around);
+        if (first == kNone || last == kNone || first == last) continue;
+        if (leads_to(last, [&](uint32_t unit) { return unit == first; })) continue;
+        if (forks(first) && leads_to(last, forks)) continue;
+        units_[first].needed_by.push_back(last);
+        ++units_[last].waits_for;
+      }
+    }
   }
 
   bool feeds_only_next_iteration(NodeId id) const {
