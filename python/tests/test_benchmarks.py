@@ -6,7 +6,7 @@ import sys
 
 RUN = pathlib.Path(__file__).resolve().parents[2] / "benchmarks/python/run"
 TABLES = ["An operation on small tensors", "Guards and call of a tiny graph", "Conversion of a model", "Objects to data values",
-          "A failed assumption", "Programs on lists of numbers", "Mean batch", "A step of training, batches of 25 trees",
+          "A failed assumption", "Programs on lists of numbers", "Programs that change dicts", "Mean batch", "A step of training, batches of 25 trees",
           "A step of training of networks", "distinct trees", "figures clear their bars"]
 
 
