@@ -200,6 +200,29 @@ def looked_at(n):
             1 in d.keys(), len(d.items()), (1, 2) in d.items(), d == {}, [*d], max(d, key=lambda k: -k), max(d.values()), {*d, n + 7})
 
 
+def put(d, k):
+    d[k] = k * 10
+    return k - 1
+
+
+def changed_by_arguments(n):
+    """Python looks at the very dict or set when all arguments and indices are computed."""
+    d, s, xs = {}, set(), [n]
+    d[n] = 1
+    s.add(n)
+
+    def more(k):
+        s.add(k)
+        xs.append(k)
+        return {k, n}
+    found = d[put(d, n + 1)], d.get(put(d, n + 2) + 1), d.get(-1, put(d, n + 4)), put(d, n + 6) + 1 in d, len(d) + put(d, n + 8) + len(d)
+    d[put(d, n + 10)] = 5
+    d[n + 19] = 3
+    d[put(d, n + 20)] += put(d, n + 30)
+    total = d[n] + put(d, n) + d[n]
+    return found, total, s.union(more(-2)), s.isdisjoint(more(-3)), s.issuperset(more(-4)), xs.index(len(more(-5)) + n - 2), d
+
+
 def taken_out(n):
     """Keys that come and go: what stands behind a removed one is still found."""
     d, s, total = {}, set(), 0
@@ -251,7 +274,7 @@ def made_on_sides(n):
 
 
 CONVERTED = [kept_results, by_parameter, with_default, by_cache, by_lru_cache, steps, many_keys, in_order, pairs_as_keys, several_items, groups,
-             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled, looked_at, queens, taken_out]
+             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled, looked_at, queens, taken_out, changed_by_arguments]
 
 
 @pytest.mark.parametrize("function", CONVERTED, ids=lambda function: function.__name__)

@@ -19,7 +19,7 @@ from hiaton.function.lent_lists import LentObject
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.mappings import store_operations
 from hiaton.function.operators import function_table
-from hiaton.function.scopes import calls_change
+from hiaton.function.scopes import calls_change, changed
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope
@@ -150,7 +150,7 @@ class Calls:
             args, named = self._arguments(node)
             if named:
                 self.refuse(f"arguments by name of '{node.func.attr}' cannot be converted; write them without names")
-            return self.mapping_method(value, node.func.attr, args, node)
+            return self.mapping_method(self._as_arguments_left_it(node, value), node.func.attr, args, node)
         if isinstance(value.type, Lst) and node.func.attr == "pop":
             self.ask_for_own_holder(node.func.value)
         if isinstance(value.type, Lst) and node.func.attr == "pop" and isinstance(node.func.value, ast.Name) and not node.keywords:
@@ -158,11 +158,16 @@ class Calls:
         if isinstance(value.type, Lst):
             named = {"index": "place_of", "count": "count_of", "copy": "collected"}
             if node.func.attr in named and not node.keywords and len(node.args) == (node.func.attr != "copy"):
-                made = self.call_prelude(named[node.func.attr], [value, *self._arguments(node)[0]])
+                args, _ = self._arguments(node)
+                made = self.call_prelude(named[node.func.attr], [self._as_arguments_left_it(node, value), *args])
                 return self.as_new(made) if node.func.attr == "copy" else made
             self.refuse(f"list.{node.func.attr} cannot be converted here; "
                         "lists that the function made have methods that change them, as statements of their own")
         return None
+
+    def _as_arguments_left_it(self, node, value):
+        """What a method is called of: the arguments may have changed it."""
+        return self.peek(node.func.value) if getattr(node.func.value, "id", None) in changed(*node.args) else value
 
     @staticmethod
     def _method_of(value, name):

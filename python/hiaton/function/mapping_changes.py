@@ -22,10 +22,10 @@ class MappingChanges:
     def set_in_mapping(self, target, item):
         """name[key] = item."""
         name = target.value.id
+        key = self.eval(target.slice)  # which may change it
         value = self.own_mapping(name, target)
         if value.type.cls is set:
             self.fail("'set' object does not support item assignment")
-        key = self.eval(target.slice)
         if value.type.key is NEVER and isinstance(key.type, Const) and key_type(key.type) is not None:
             self.bind(name, self.dict_of({key.type.value: item}))
             return
