@@ -223,6 +223,18 @@ def changed_by_arguments(n):
     return found, total, s.union(more(-2)), s.isdisjoint(more(-3)), s.issuperset(more(-4)), xs.index(len(more(-5)) + n - 2), d
 
 
+def thinned(n):
+    d = {i: i for i in range(n)}
+    for k in list(d):
+        if k % 2:
+            del d[k]
+        else:
+            d[k + n] = k
+    for k, v in sorted(d.items()):
+        d[k] = v + 1
+    return d
+
+
 def taken_out(n):
     """Keys that come and go: what stands behind a removed one is still found."""
     d, s, total = {}, set(), 0
@@ -274,7 +286,7 @@ def made_on_sides(n):
 
 
 CONVERTED = [kept_results, by_parameter, with_default, by_cache, by_lru_cache, steps, many_keys, in_order, pairs_as_keys, several_items, groups,
-             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled, looked_at, queens, taken_out, changed_by_arguments]
+             methods, sets, a_set_that_changes, joined_sets, a_walk, moved, filled, looked_at, queens, taken_out, changed_by_arguments, thinned]
 
 
 @pytest.mark.parametrize("function", CONVERTED, ids=lambda function: function.__name__)
@@ -472,6 +484,25 @@ def test_what_others_see_is_left_to_python(function):
             assert made == expected
             if function in (given_twice, given_inside):
                 assert made[1] is (made[0][0] if function is given_inside else made[0])
+
+
+@pytest.mark.parametrize("function", [lambda n: grown({}, n), lambda n: grown_inside({}, n)])
+def test_a_dict_that_grows_while_it_is_gone_over_is_an_error(function):
+    with warnings.catch_warnings(), pytest.raises(RuntimeError, match="changed size during iteration"):
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        hia.function(function)(3)
+
+
+def grown(d, n):
+    d[n] = 1
+    return [put(d, k + 100) for k in d]
+
+
+def grown_inside(d, n):
+    d[n] = 1
+    for k in d:
+        d[k + 1] = 2
+    return d
 
 
 @pytest.mark.parametrize("key", [3, -1])

@@ -137,7 +137,9 @@ class Loops:
             if in_place is not None:
                 items, state, name = in_place
                 return self._run_loop_over(node, items, state, after, names | {name}, results)
-            self.share((iterated_names(node.iter) & changed(*node.body) | self.fields_changed_in_place(node)) & self.env.keys())
+            self.refuse_changed_views([node.iter], node.body)
+            over = {name for name in iterated_names(node.iter) & changed(*node.body) if self.mapping_named(name) is None}
+            self.share((over | self.fields_changed_in_place(node)) & self.env.keys())
             items = self.turns_written_out(node) if after is None else None
             if items is not None:
                 return self.run_written_out(node, items)
@@ -323,6 +325,7 @@ class Loops:
         written_out = self.elements_written_out(node)
         if written_out is not None:
             return written_out
+        self.refuse_changed_views([part.iter for part in node.generators], [node.elt, *(test for part in node.generators for test in part.ifs)])
         if id(node) in self.converter.in_order or self.changes_own(node):
             return self._in_order(node)
         first = node.generators[0]

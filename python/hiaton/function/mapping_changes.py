@@ -2,6 +2,7 @@
 
 from hiaton.function.key_orders import key_type
 from hiaton.function.mappings import empty_mapping
+from hiaton.function.scopes import changed, viewed_names
 from hiaton.function.types import NEVER, NONE, Const, Dct, Mapping, Value
 
 
@@ -18,6 +19,13 @@ class MappingChanges:
         """The dict whose keys the run tells, or the set, that a name stands for; None: it stands for something else."""
         value = self.env.get(name)
         return value if value is not None and isinstance(value.type, Mapping) else None
+
+    def refuse_changed_views(self, iterated, nodes):
+        """Python ends with an error where a dict or a set gets other keys while it is gone over."""
+        for name in sorted(set().union(*map(viewed_names, iterated)) & changed(*nodes)):
+            held = self.mapping_named(name)
+            if held is not None:
+                self.refuse(f"'{name}' is a {held.type.cls.__name__} that changes while it is gone over; go over a list of it, made before", iterated[0])
 
     def set_in_mapping(self, target, item):
         """name[key] = item."""

@@ -73,6 +73,16 @@ def iterated_names(node):
     return set()
 
 
+def viewed_names(node):
+    """Those of dicts and sets that a loop over the expression goes over as they are, and not a list made of them before."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("enumerate", "zip", "reversed", "map", "filter", "iter"):
+        return set().union(*map(viewed_names, node.args))
+    is_view = isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("items", "keys", "values")
+    return viewed_names(node.func.value) if is_view else set()
+
+
 def calls_change(node):
     """The names of lists and objects that a call may change, as far as conversions have found out."""
     return getattr(node, "hiaton_changes", frozenset())
