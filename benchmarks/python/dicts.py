@@ -2,9 +2,7 @@
 
 import functools
 
-import hiaton as hia
-
-from measuring import middle, ratio, seconds_of, show_ratio, show_time, table
+from measuring import beside_python
 
 
 def longest_common(a, b):
@@ -125,13 +123,4 @@ def dicts(bench):
     programs = [(longest_common, numbers(size, 5), numbers(size, 4)), (best_load, [1 + k for k in numbers(40, 23)], numbers(40, 17), size * 3),
                 (longest_chain, size * 100), (queens, 5 if bench.smoke else 7),
                 (reached, 2 if bench.smoke else 15), (parsed, tokens)]
-    rows = []
-    for function, *arguments in programs:
-        graph = hia.function(function, strict=True, budget=50_000_000)
-        assert graph(*arguments) == function(*arguments), function
-        name = function.__name__
-        found = bench.in_turns(f"dicts: {name}", {"graph": lambda: seconds_of(graph, *arguments), "Python": lambda: seconds_of(function, *arguments)})
-        times = ratio(found["Python"], found["graph"])
-        rows.append([f"`{name}`", *(show_time(middle(seconds)) for seconds in found.values()), show_ratio(times)])
-        bench.at_least(f"`{name}`, beside plain Python", times, 1)
-    table("Programs that change dicts, sets and objects", ["", "hia.function", "CPython", "x CPython"], rows)
+    beside_python(bench, "dicts", "Programs that change dicts, sets and objects", programs)

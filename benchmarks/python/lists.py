@@ -1,8 +1,6 @@
 """Programs on lists of numbers, as graphs and in plain Python."""
 
-import hiaton as hia
-
-from measuring import middle, ratio, seconds_of, show_ratio, show_time, table
+from measuring import beside_python
 
 
 def primes(n):
@@ -114,13 +112,4 @@ def lists(bench):
                 (searches, list(range(0, size * 30, 3)), numbers(size * 5, size * 30)), (heap_sort, numbers(size * 5, 10007)),
                 (fullest, numbers(40, 13), [float(k % 7) for k in range(40)], size * 3), (islands, grid),
                 (readings, [1] * (size // 10), size // 10)]
-    rows = []
-    for function, *arguments in programs:
-        graph = hia.function(function, strict=True)
-        assert graph(*arguments) == function(*arguments), function
-        name = function.__name__
-        found = bench.in_turns(f"lists: {name}", {"graph": lambda: seconds_of(graph, *arguments), "Python": lambda: seconds_of(function, *arguments)})
-        times = ratio(found["Python"], found["graph"])
-        rows.append([f"`{name}`", *(show_time(middle(seconds)) for seconds in found.values()), show_ratio(times)])
-        bench.at_least(f"`{name}`, beside plain Python", times, 1)
-    table("Programs on lists of numbers", ["", "hia.function", "CPython", "x CPython"], rows)
+    beside_python(bench, "lists", "Programs on lists of numbers", programs)

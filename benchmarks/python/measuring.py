@@ -5,6 +5,8 @@ import statistics
 import sys
 import time
 
+import hiaton as hia
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from printing import print_table, ratio, show_progress, show_ratio, show_time  # noqa: E402, F401
@@ -85,3 +87,17 @@ def show_share(found):
 
 def middle(seconds):
     return statistics.median(seconds)
+
+
+def beside_python(bench, word, title, programs):
+    """Programs, each a function and its arguments, as graphs and in plain Python: a table."""
+    rows = []
+    for function, *arguments in programs:
+        graph = hia.function(function, strict=True)
+        assert graph(*arguments) == function(*arguments), function
+        name = function.__name__
+        found = bench.in_turns(f"{word}: {name}", {"graph": lambda: seconds_of(graph, *arguments), "Python": lambda: seconds_of(function, *arguments)})
+        times = ratio(found["Python"], found["graph"])
+        rows.append([f"`{name}`", *(show_time(middle(seconds)) for seconds in found.values()), show_ratio(times)])
+        bench.at_least(f"`{name}`, beside plain Python", times, 1)
+    table(title, ["", "hia.function", "CPython", "x CPython"], rows)

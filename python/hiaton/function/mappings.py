@@ -27,12 +27,10 @@ def store_operations():
     """The functions of prelude_tables.py and prelude_trees.py that are operations of the graph: the names of the methods, by identity."""
     of_tables = ("first_slot", "next_slot", "in_slot", "has_key", "key", "item", "lookup", "entries", "size", "slots", "changed", "appended",
                  "with_slot", "distance", "counted", "empty")
-    of_trees = ("left", "right", "size", "number", "key", "item", "node", "entry_before")
+    of_trees = ("left", "right", "size", "number", "key", "item", "node")
     found = {id(getattr(prelude_tables, f"table_{name}")): f"table_{name}" for name in of_tables}
     found.update((id(getattr(prelude_trees, f"tree_{name}")), f"tree_{name}") for name in of_trees)
-    found[id(prelude_mappings.behind_first)] = "tail"
-    of_lists = {"keys_ordered": "keys_ordered", "first_of_pairs": "head", "pairs_behind": "tail", "number_of_pairs": "builtin_len"}
-    return {**found, **{id(getattr(prelude_trees, name)): method for name, method in of_lists.items()}}
+    return {**found, id(prelude_trees.keys_ordered): "keys_ordered"}
 
 
 def empty_mapping(cls):

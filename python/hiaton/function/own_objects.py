@@ -299,7 +299,6 @@ class OwnObjects:
         self.forget(name)
         return made
 
-
     def has_plain_post_init(self, cls):
         """Whether a dataclass has a __post_init__ in Python that takes no arguments, and no slots and fields that __init__ does not take."""
         method = cls.__post_init__

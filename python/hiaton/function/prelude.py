@@ -3,12 +3,13 @@
 import functools
 
 from hiaton import _core
-from hiaton.function import prelude_mappings, prelude_numbers, prelude_tables, prelude_trees
+from hiaton.function import prelude_lists, prelude_mappings, prelude_numbers, prelude_tables, prelude_trees
+from hiaton.function.prelude_lists import before, head, tail
 from hiaton.function.prelude_numbers import factorial, float_floor, float_mod, gcd, isqrt, power, rounded
 
 __all__ = ["factorial", "float_floor", "float_mod", "gcd", "isqrt", "power", "rounded"]  # besides those that are defined here
 ops = _core.ops
-_OTHERS = (prelude_numbers, prelude_mappings, prelude_tables, prelude_trees)
+_OTHERS = (prelude_lists, prelude_numbers, prelude_mappings, prelude_tables, prelude_trees)
 
 
 def is_text_of(file):
@@ -208,20 +209,6 @@ def extreme_by(items, key, otherwise, is_largest):
 
 def itself(item):
     return item
-
-
-def head(items):
-    """The converter has an operation for it, and for the next one."""
-    return items[0]
-
-
-def tail(items):
-    return items[1:]
-
-
-def before(item, items):
-    """So has it for this one, which needs a list of such items."""
-    return [item, *items]
 
 
 def dropped(items, n):

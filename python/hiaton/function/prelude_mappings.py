@@ -1,5 +1,7 @@
 """What methods and operators of dicts and sets do, in the Python that is converted in their place."""
 
+from hiaton.function.prelude_lists import head, tail
+
 
 def with_pairs(made, pairs):
     made = made.copy()
@@ -49,19 +51,10 @@ def are_equal_in(pairs, other):
 def pairs_from_key(pairs, key):
     """Those behind the first ones of a list, from that with the key on."""
     while pairs:
-        if first_key(pairs) == key:
+        if head(pairs)[0] == key:
             return pairs
-        pairs = behind_first(pairs)
+        pairs = tail(pairs)
     return pairs
-
-
-def first_key(pairs):
-    return pairs[0][0]
-
-
-def behind_first(pairs):
-    """The converter has an operation for it."""
-    return pairs[1:]
 
 
 def keys_of_pairs(pairs):

@@ -2,12 +2,14 @@
 sizes of its sides (S. Adams, Efficient sets: a balancing act, 1993). Each node has a key, the item of the key, and the number that the key had
 among all that were set, by which keys come in the order of Python."""
 
+from hiaton.function.prelude_lists import before, head, tail
+
 _HEAVY = 3   # how many times as large as the other one a side may be
 _SINGLE = 2  # up to how many times as large as the outer part the inner part of such a side may be, for one rotation
 
 
 def tree_left(tree):
-    """The converter has operations for this and for what follows up to keys_equal."""
+    """The converter has operations for this and for what follows up to keys_ordered."""
     return tree.left
 
 
@@ -33,10 +35,6 @@ def tree_item(tree):
 
 def tree_node(left, key, item, number, right):
     return type(left)(left, key, item, number, right)
-
-
-def tree_entry_before(entry, entries):
-    return [entry, *entries]
 
 
 def keys_ordered(a, b):
@@ -130,11 +128,11 @@ def last_of_tree(tree):
     return tree
 
 
-def are_keys_ascending(pairs, before):
+def are_keys_ascending(pairs, last):
     for key, _ in pairs:
-        if not keys_ordered(before, key):
+        if not keys_ordered(last, key):
             return False
-        before = key
+        last = key
     return True
 
 
@@ -143,17 +141,17 @@ def tree_of_ascending(pairs, count, number, none):
     if count == 0:
         return none, pairs
     left, rest = tree_of_ascending(pairs, count // 2, number, none)
-    key, item = first_of_pairs(rest)
-    right, rest = tree_of_ascending(pairs_behind(rest), count - count // 2 - 1, number + count // 2 + 1, none)
+    key, item = head(rest)
+    right, rest = tree_of_ascending(tail(rest), count - count // 2 - 1, number + count // 2 + 1, none)
     return tree_node(left, key, item, number + count // 2, right), rest
 
 
 def tree_of_pairs(pairs, none):
     """A tree of the keys and items of a dict."""
     if pairs:
-        key, item = first_of_pairs(pairs)
-        if are_keys_ascending(pairs_behind(pairs), key):
-            return tree_of_ascending(pairs, number_of_pairs(pairs), 0, none)[0]
+        key, item = head(pairs)
+        if are_keys_ascending(tail(pairs), key):
+            return tree_of_ascending(pairs, len(pairs), 0, none)[0]
     number = 0
     for key, item in pairs:
         none = tree_with(none, key, item, number)
@@ -161,25 +159,12 @@ def tree_of_pairs(pairs, none):
     return none
 
 
-def first_of_pairs(pairs):
-    """The converter has operations for this and for what follows up to number_of_pairs."""
-    return pairs[0]
-
-
-def pairs_behind(pairs):
-    return pairs[1:]
-
-
-def number_of_pairs(pairs):
-    return len(pairs)
-
-
 def entries_before(tree, entries):
     """What is in the tree, in the order of the keys there, before other entries: the number, the key and the item of each."""
     if not tree:
         return entries
     rest = entries_before(tree_right(tree), entries)
-    return entries_before(tree_left(tree), tree_entry_before((tree_number(tree), tree_key(tree), tree_item(tree)), rest))
+    return entries_before(tree_left(tree), before((tree_number(tree), tree_key(tree), tree_item(tree)), rest))
 
 
 def number_of_entry(entry):

@@ -40,9 +40,6 @@ class SearchTrees:
         kind, = self.converter.graph_types(type_)
         return Value(type_, (self.graph.make(kind, _TREE, [left.ids[0], right.ids[0], size, self.held(number).ids[0], *parts]),))
 
-    def tree_entry_before(self, entry, entries):
-        return self.cons(entry, entries)
-
     def is_tree(self, tree):
         """Whether it has keys: a condition."""
         return self.op("ne", self.graph.variant(tree.ids[0]), self.constant(0, "i64"))
