@@ -147,11 +147,16 @@ struct GradientQuestion {
 };
 /// Builds the gradient of operand `index`, of the operand's type.
 using GradientRule = Var (*)(const GradientQuestion& question, std::size_t index);
+/// Builds `sum` plus the gradient of the first operand.
+using AddingRule = Var (*)(const GradientQuestion& question, Var sum);
 
 /// How gradients pass an operation.
 struct Gradient {
   /// Gradients pass by this rule.
   Gradient(GradientRule given) : rule(given) {}  // NOLINT(google-explicit-constructor): a rule says it all
+  /// The same of an operation that reads a part of its first operand: the gradient of that is mostly zeros,
+  /// and `adding` changes a sum of others at the part alone.
+  Gradient(GradientRule given, AddingRule adding) : rule(given), add_to(adding) {}
   /// No gradients pass, for this reason.
   static Gradient none(std::string_view reason) { return {nullptr, reason, false}; }
   /// Gradients pass between a data value and its fields: the pass itself sees to it.
@@ -160,6 +165,7 @@ struct Gradient {
   bool passes() const { return rule != nullptr || through_data; }
 
   GradientRule rule;            ///< null: none pass, or not operand by operand
+  AddingRule add_to = nullptr;  ///< null: the gradient of the first operand is added like any other
   std::string_view why_none{};  ///< where none pass: the reason
   bool through_data = false;
 

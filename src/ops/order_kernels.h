@@ -37,5 +37,6 @@ Fault scatter_add_kernel(const KernelCall& call);
 Fault at_kernel(const KernelCall& call);
 /// Operands x, value, numbers of a place: x with the value there.
 Fault set_at_kernel(const KernelCall& call);
+Fault add_at_kernel(const KernelCall& call);
 
 }  // namespace hiaton::ops

@@ -92,8 +92,18 @@ Type segment_sum_type(const TypeQuestion& question) {
   return Type(values.dtype, std::move(shape));
 }
 
+/// The operands are a tensor, what is added, and numbers of a place, one for each of the first axes.
+Type add_at_type(const TypeQuestion& question) {
+  if (!question.operands[0].is_data() && is_number(question.operands[0].dtype)) return set_at_type(question);
+  refuse("a tensor of numbers, what is added to it, and an i64 for each of the axes that this does not have",
+         question.operands);
+}
+
 Var gather_rule(const GradientQuestion& q, std::size_t) {
   return q.builder.op("scatter_rows", {q.gradient, q.operands[1], q.operands[0]});
+}
+Var gather_adding_rule(const GradientQuestion& q, Var sum) {
+  return q.builder.op("scatter_add", {sum, q.operands[1], q.gradient});
 }
 Var scatter_rows_rule(const GradientQuestion& q, std::size_t index) {
   if (index == 2) return zeros_of(q, index);
@@ -105,21 +115,28 @@ Var segment_sum_rule(const GradientQuestion& q, std::size_t) {
 Var scatter_add_rule(const GradientQuestion& q, std::size_t index) {
   return index == 0 ? q.gradient : q.builder.op("gather", {q.gradient, q.operands[1]});
 }
+/// An operation named `name` on these operands and the place, with the attributes of the operation asked
+/// about.
+Var at_place(const GradientQuestion& q, std::string_view name, std::vector<Var> operands,
+             std::span<const Var> place) {
+  operands.insert(operands.end(), place.begin(), place.end());
+  return q.builder.op(name, operands, q.attributes);
+}
+Var value_rule(const GradientQuestion& q) {
+  return at_place(q, "at", {q.gradient}, q.operands.subspan(2));
+}
 Var set_at_rule(const GradientQuestion& q, std::size_t index) {
-  if (index == 0) {
-    std::vector<Var> operands(q.operands.begin(), q.operands.end());
-    operands[0] = q.gradient;
-    operands[1] = zeros_of(q, 1);
-    return q.builder.op("set_at", operands, q.attributes);
-  }
-  std::vector<Var> operands{q.gradient};
-  for (const Var& number : q.operands.subspan(2)) operands.push_back(number);
-  return q.builder.op("at", operands, q.attributes);
+  if (index == 1) return value_rule(q);
+  return at_place(q, "set_at", {q.gradient, zeros_of(q, 1)}, q.operands.subspan(2));
+}
+Var add_at_rule(const GradientQuestion& q, std::size_t index) {
+  return index == 0 ? q.gradient : value_rule(q);
 }
 Var at_rule(const GradientQuestion& q, std::size_t) {
-  std::vector<Var> operands{zeros_of(q, 0), q.gradient};
-  for (const Var& number : q.operands.subspan(1)) operands.push_back(number);
-  return q.builder.op("set_at", operands, q.attributes);
+  return at_place(q, "set_at", {zeros_of(q, 0), q.gradient}, q.operands.subspan(1));
+}
+Var at_adding_rule(const GradientQuestion& q, Var sum) {
+  return at_place(q, "add_at", {sum, q.gradient}, q.operands.subspan(1));
 }
 
 }  // namespace
@@ -133,7 +150,7 @@ std::span<const OpDef> rows() {
           .type_rule = gather_type,
           .tensor_kernel = gather_kernel,
           .fails_on_elements = true,
-          .gradient = gather_rule,
+          .gradient = Gradient(gather_rule, gather_adding_rule),
           .fusion = Fusion::Tensor,
           .role = Role::Gather,
           .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}}, tensor<float>({2}, {3, 4})},
@@ -199,7 +216,7 @@ std::span<const OpDef> rows() {
           .type_rule = at_type,
           .tensor_kernel = at_kernel,
           .fails_on_elements = true,
-          .gradient = at_rule,
+          .gradient = Gradient(at_rule, at_adding_rule),
           .fusion = Fusion::Tensor,
           .role = Role::At,
           .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}, int64_t{0}}, 3.0f, {0}},
@@ -230,6 +247,26 @@ std::span<const OpDef> rows() {
                       {{tensor<int64_t>({2, 2}, {5, 6, 7, 8}), int64_t{9}, int64_t{0}, int64_t{1}},
                        tensor<int64_t>({2, 2}, {5, 9, 7, 8}),
                        {0}}},
+      },
+      {
+          .name = "add_at",
+          .doc =
+              "x, with the value added at the place that numbers tell, as in set_at. Integers wrap around. A "
+              "place outside of x fails. Where nothing else holds x any more, it is changed in place.",
+          .operands = {"x", "value", "place..."},
+          .attributes = {{.name = "from_end", .otherwise = 0}},
+          .type_rule = add_at_type,
+          .tensor_kernel = add_at_kernel,
+          .updates_first = true,
+          .fails_on_elements = true,
+          .gradient = add_at_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 1}, {5, 6}), tensor<float>({1}, {7}), int64_t{1}},
+                       tensor<float>({2, 1}, {5, 13}),
+                       {0}},
+                      {{tensor<int64_t>({2, 2}, {5, 6, 7, 8}), int64_t{9}, int64_t{0}, int64_t{-1}},
+                       tensor<int64_t>({2, 2}, {5, 15, 7, 8}),
+                       {1}}},
       },
   };
   return all;

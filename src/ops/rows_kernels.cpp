@@ -75,6 +75,21 @@ std::optional<int64_t> row_at(std::span<const int64_t> dims, std::span<const Ten
   return row;
 }
 
+/// The first operand, changed by `change` at the place of each instance, which the operands behind the second
+/// tell: that gets the number of the instance, and that of the part of the size of the second operand.
+template <class Change>
+Fault change_at(const KernelCall& call, const Change& change) {
+  const auto row = [&](int64_t instance) {
+    return row_at(call.result.dims, call.operands.subspan(2), instance, call.attributes[0] != 0);
+  };
+  for (int64_t i = 0; i < call.batch; ++i) {
+    if (!row(i)) return Fault::Index;
+  }
+  copy_first(call);
+  for (int64_t i = 0; i < call.batch; ++i) change(i, *row(i));
+  return Fault::None;
+}
+
 }  // namespace
 
 Fault gather_kernel(const KernelCall& call) {
@@ -122,19 +137,21 @@ Fault at_kernel(const KernelCall& call) {
 }
 
 Fault set_at_kernel(const KernelCall& call) {
+  const int64_t bytes = bytes_of(call.operands[1]);
+  return change_at(call, [&](int64_t instance, int64_t row) {
+    std::copy_n(bytes_at(call.operands[1], instance), bytes, bytes_at(call.result, instance) + row * bytes);
+  });
+}
+
+Fault add_at_kernel(const KernelCall& call) {
   const TensorArgument& value = call.operands[1];
-  const int64_t bytes = bytes_of(value);
-  const auto row = [&](int64_t instance) {
-    return row_at(call.result.dims, call.operands.subspan(2), instance, call.attributes[0] != 0);
-  };
-  for (int64_t i = 0; i < call.batch; ++i) {
-    if (!row(i)) return Fault::Index;
-  }
-  copy_first(call);
-  for (int64_t i = 0; i < call.batch; ++i) {
-    std::copy_n(bytes_at(value, i), bytes, bytes_at(call.result, i) + *row(i) * bytes);
-  }
-  return Fault::None;
+  return change_at(call, [&](int64_t instance, int64_t row) {
+    for_number(call.result.dtype, [&]<class T>(T) {
+      T* sums = call.result.at<T>(instance) + row * value.size();
+      const T* values = value.at<T>(instance);
+      for (int64_t i = 0; i < value.size(); ++i) sums[i] = kernels::Add{}(sums[i], values[i]);
+    });
+  });
 }
 
 }  // namespace hiaton::ops

@@ -52,9 +52,17 @@ std::vector<Var> joined_fields(const std::vector<Contribution>& parts, const Typ
   return wholes;
 }
 
-}  // namespace
+/// The sum plus what the operation adds to it; without a sum, that alone.
+Var with_reading(std::optional<Var> sum, const Contribution& part) {
+  const Contribution::Reading& reading = *part.reading;
+  const GradientQuestion question{part.gradient.builder(), reading.operands, reading.result, part.gradient,
+                                  reading.attributes};
+  const Gradient& gradient = reading.op->gradient.value;
+  return sum ? gradient.add_to(question, *sum) : gradient.rule(question, 0);
+}
 
-Var sum_of(std::vector<Contribution> parts, const Type& type, DataGradients& data) {
+/// The sum of parts of which none is that of a reading operation.
+Var sum_of_others(std::vector<Contribution> parts, const Type& type, DataGradients& data) {
   std::vector<Var> wholes;
   if (type.is_data()) {
     wholes = joined_fields(parts, type, data);
@@ -68,6 +76,17 @@ Var sum_of(std::vector<Contribution> parts, const Type& type, DataGradients& dat
   Var sum = wholes[0];
   for (std::size_t i = 1; i < wholes.size(); ++i) sum = data.sum(sum, wholes[i]);
   return sum;
+}
+
+}  // namespace
+
+Var sum_of(std::vector<Contribution> parts, const Type& type, DataGradients& data) {
+  const auto readings = std::stable_partition(
+      parts.begin(), parts.end(), [](const Contribution& part) { return !part.reading.has_value(); });
+  std::optional<Var> sum;
+  if (readings != parts.begin()) sum = sum_of_others({parts.begin(), readings}, type, data);
+  for (auto part = readings; part != parts.end(); ++part) sum = with_reading(sum, *part);
+  return *sum;
 }
 
 }  // namespace hiaton::passes

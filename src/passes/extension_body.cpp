@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -135,10 +136,16 @@ class ExtensionBody : public BodyCopier {
     if (node.op->gradient.value.through_data) return reverse_data(node, g);
     const std::vector<Var> operands = mapped(node.operands);
     const Var forward = mapped(result);
-    for (std::size_t i = 0; i < operands.size(); ++i) {
+    for (std::size_t n = 0; n < operands.size(); ++n) {
+      // What changes the gradient in place comes after what reads it.
+      const std::size_t i = node.op->updates_first ? operands.size() - 1 - n : n;
       if (!carries(node.operands[i]) || accumulate_directly(node, i, operands, g)) continue;
       if (const std::optional<int64_t> axis = sliced_axis(node)) {
         contribute(node.operands[i], {g, {{*axis, node.attributes[1], node.attributes[2]}}});
+        continue;
+      }
+      if (i == 0 && node.op->gradient.value.add_to != nullptr) {
+        contribute(node.operands[0], {g, {}, {}, {{node.op, operands, forward, node.attributes}}});
         continue;
       }
       const GradientQuestion question{to_, operands, forward, g, node.attributes};
@@ -256,6 +263,16 @@ class ExtensionBody : public BodyCopier {
     return false;
   }
 
+  /// The values of which operations in the block read parts, and pass gradients on.
+  void add_values_read_in_parts(ir::BlockId block, std::set<ir::ValueId>& found) const {
+    for (ir::NodeId id : from_[block].nodes) {
+      const ir::Node& node = from_[id];
+      const bool reads = node.kind == NodeKind::Op && node.op->gradient.value.add_to != nullptr;
+      if (reads && carries(node.results[0])) found.insert(node.operands[0]);
+      for (ir::BlockId inner : node.blocks) add_values_read_in_parts(inner, found);
+    }
+  }
+
   void reverse_if(ir::NodeId id) {
     const ir::Node& node = from_[id];
     if (!has_work(node)) return;
@@ -267,11 +284,23 @@ class ExtensionBody : public BodyCopier {
     for (ir::ValueId value : captures_.of(node.blocks[0])) {
       if (carries(value)) captured.push_back(value);
     }
+    // Where a side adds to a part of a sum, the sum passes through the If, and the other side gives it as it
+    // is.
+    std::set<ir::ValueId> read;
+    for (ir::BlockId block : node.blocks) add_values_read_in_parts(block, read);
     std::vector<std::vector<Contribution>> outside;
-    for (ir::ValueId value : captured) outside.push_back(std::exchange(contributions_[value.index()], {}));
+    std::vector<std::vector<Contribution>> within;
+    for (ir::ValueId value : captured) {
+      const bool passes = has_gradient_parts(value) && read.contains(value);
+      if (passes) gradient(value);
+      std::vector<Contribution> parts = std::exchange(contributions_[value.index()], {});
+      (passes ? within : outside).push_back(std::move(parts));
+      (passes ? outside : within).emplace_back();
+    }
     const auto reverse_side = [&](std::size_t side) {
       begin(node);
       const ir::BlockId block = to_.begin_block({});
+      for (std::size_t i = 0; i < captured.size(); ++i) contributions_[captured[i].index()] = within[i];
       for (const auto& [i, g] : incoming) contribute(from_[node.blocks[side]].results[i], {g});
       reverse(node.blocks[side]);
       begin(node);

@@ -255,6 +255,16 @@ int64_t number_of_place(const Call& c, std::size_t operand, std::size_t axis) {
   return c.attributes[0] != 0 && number < 0 ? number + c.x().dims[axis] : number;
 }
 
+/// What stands in the second operand for this element of the first one; none: it is not at the place that the
+/// operands behind these tell.
+std::optional<double> value_at_place(const Call& c) {
+  const std::size_t axes = c.in.size() - 2;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    if (number_of_place(c, 2 + axis, axis) != c.index[axis]) return std::nullopt;
+  }
+  return c.in[1].at(Index(c.index.begin() + static_cast<std::ptrdiff_t>(axes), c.index.end()));
+}
+
 /// Adds the rows of `values` to what is there, at the rows that `rows` names.
 double scattered(const Call& c, double before, const Array& values, const Array& rows) {
   const Index in_row(c.index.begin() + 1, c.index.end());
@@ -394,14 +404,8 @@ const std::map<std::string_view, Definition>& definitions() {
          at.insert(at.end(), c.index.begin(), c.index.end());
          return c.x().at(at);
        }},
-      {"set_at",
-       [](const Call& c) {
-         const std::size_t axes = c.in.size() - 2;
-         for (std::size_t axis = 0; axis < axes; ++axis) {
-           if (number_of_place(c, 2 + axis, axis) != c.index[axis]) return c.x().at(c.index);
-         }
-         return c.in[1].at(Index(c.index.begin() + static_cast<std::ptrdiff_t>(axes), c.index.end()));
-       }},
+      {"set_at", [](const Call& c) { return value_at_place(c).value_or(c.x().at(c.index)); }},
+      {"add_at", [](const Call& c) { return c.x().at(c.index) + value_at_place(c).value_or(0); }},
       {"layer_norm",
        [](const Call& c) {
          std::vector<bool> axes(c.index.size());

@@ -217,6 +217,53 @@ void expect_near_gradient(const Value& found, const Value& expected) {
   }
 }
 
+/// What the program gives; the fifth value is a gradient.
+void expect_same_elements(const std::vector<Value>& found, const std::vector<Value>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i == 4) {
+      expect_near_gradient(found[i], expected[i]);
+    } else {
+      EXPECT_TRUE(same(found[i], expected[i])) << i;
+    }
+  }
+}
+
+/// Examples that run at once have their tensors in common blocks, which they change in place together.
+TEST(ElementPrograms, OfSeveralExamplesAreThoseOfEach) {
+  const uint64_t first = from_environment("HIATON_SEED", 1);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kElementPrograms);
+  uint64_t compared = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    Random random(seed);
+    ElementWriter writer(random.next(), random.percent(80) ? "f64" : "i64");
+    const std::string text = writer.text();
+    SCOPED_TRACE("HIATON_SEED=" + std::to_string(seed) + " HIATON_PROGRAMS=1\n" + text);
+    const hiaton::Program program = hiaton::Program::from_text("random.hia", text);
+    std::vector<std::vector<Value>> examples;
+    std::vector<std::vector<Value>> expected;
+    for (int example = random.between(2, 6); example > 0; --example) {
+      const Value number = random.percent(70) ? Value(int64_t{1}) : Value(int64_t{random.between(0, 2)});
+      const std::vector<Value> arguments{elements_of(program.parameters()[0].type, random), number};
+      const ElementEnd end = end_of_elements(program, arguments, {.executor = Executor::Reference});
+      if (end.fault != Fault::None) continue;
+      examples.push_back(arguments);
+      expected.push_back(end.values);
+    }
+    for (const int workers : {1, 2}) {
+      for (const Executor executor : {Executor::Production, Executor::Flow}) {
+        const std::vector<std::vector<Value>> found =
+            program.run_all(examples, {.executor = executor, .workers = workers});
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) expect_same_elements(found[i], expected[i]);
+        compared += found.size();
+      }
+    }
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(compared, count * 4);
+}
+
 TEST(ElementPrograms, AreTheSameInAllWays) {
   const uint64_t first = from_environment("HIATON_SEED", 1);
   const uint64_t count = from_environment("HIATON_PROGRAMS", kElementPrograms);
@@ -239,15 +286,8 @@ TEST(ElementPrograms, AreTheSameInAllWays) {
     for (const RunOptions& way : all_ways()) {
       const ElementEnd found = end_of_elements(program, arguments, way);
       ASSERT_EQ(found.fault, expected.fault) << way.workers << " workers";
-      ASSERT_EQ(found.values.size(), expected.values.size());
-      for (std::size_t i = 0; i < found.values.size(); ++i) {
-        if (i == 4) {
-          expect_near_gradient(found.values[i], expected.values[i]);
-        } else {
-          EXPECT_TRUE(same(found.values[i], expected.values[i]))
-              << i << " with " << way.workers << " workers";
-        }
-      }
+      SCOPED_TRACE(fmt::format("{} workers", way.workers));
+      expect_same_elements(found.values, expected.values);
     }
     if (::testing::Test::HasFailure()) return;
   }
@@ -255,7 +295,7 @@ TEST(ElementPrograms, AreTheSameInAllWays) {
     EXPECT_GT(faults, count / 50);
     EXPECT_LT(faults, count / 2);
   }
-  for (const char* op : {"at", "set_at", "size", "gather"}) EXPECT_GT(seen[op], 0u) << op;
+  for (const char* op : {"at", "set_at", "add_at", "size", "gather"}) EXPECT_GT(seen[op], 0u) << op;
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ struct Step {
   bool fixed_shapes = true;  ///< the dimensions of operands and result are known before the run
   bool transposed = false;   ///< Product: with the transposed parameter
   bool is_result = false;    ///< the program gives the result as one of its own
+  bool takes = false;        ///< Tensor: nobody reads the slot of the first operand after it
   uint32_t variant = 0;      ///< Field, FieldOrZero, Make: that the data value has or gets
   FieldLayout layout{};      ///< Make: of the data value
   uint32_t field = 0;        ///< Field, FieldOrZero: which of its fields

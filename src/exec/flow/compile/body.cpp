@@ -5,6 +5,7 @@
 //   - a Switch is nothing: its readers read its operand, in its scope
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/check.h"
 #include "exec/fault.h"
@@ -240,8 +241,31 @@ class BodyCompiler {
 
   // Regions -----------------------------------------------------------------------------------------------
 
+  /// Operations that may change a tensor in place stand behind those of the group that read it.
+  void place_updates(std::vector<NodeId>& nodes) const {
+    for (const NodeId update : std::vector<NodeId>(nodes)) {
+      if (graph_[update].kind != NodeKind::Op || !graph_[update].op->updates_first) continue;
+      const OutPort updated = scopes_.origin(graph_[update].inputs[0]);
+      const auto reads = [&](NodeId node, OutPort value) {
+        return std::ranges::any_of(graph_[node].inputs,
+                                   [&](OutPort input) { return scopes_.origin(input) == value; });
+      };
+      std::set<NodeId> behind{update};
+      bool is_read_later = false;
+      const auto begin = std::ranges::find(nodes, update);
+      for (auto node = begin + 1; node != nodes.end(); ++node) {
+        const bool needs = std::ranges::any_of(behind, [&](NodeId one) { return reads(*node, {one}); });
+        if (needs) behind.insert(*node);
+        is_read_later = is_read_later || (!needs && reads(*node, updated));
+      }
+      if (is_read_later)
+        std::stable_partition(begin, nodes.end(), [&](NodeId node) { return !behind.contains(node); });
+    }
+  }
+
   void fill_regions() {
-    for (const Group& group : groups_) {
+    for (Group& group : groups_) {
+      place_updates(group.nodes);
       Region& region = plan_.regions[group.region];
       for (std::size_t i = 0; i < group.nodes.size(); ++i) {
         steps_.set(group.nodes[i], {group.region, static_cast<uint32_t>(i)});

@@ -45,6 +45,7 @@ Plan compile(const graph::Graph& graph, const HomedGraph* homed, const std::vect
   }
   bind_calls(direct, plan);
   if (homed != nullptr) place_functions(*homed, plan);
+  order_updates(graph, plan);
   sink_returns(plan);
   reduce_dependencies(plan);
   number_counters(plan);
@@ -53,7 +54,7 @@ Plan compile(const graph::Graph& graph, const HomedGraph* homed, const std::vect
   choose_orders(plan);
   find_tail_calls(graph, structure, plan);
   weigh_calls(plan);
-  find_last_uses(plan);
+  find_last_uses(graph, plan);
   mark_results(graph, plan);
   share_buffers(graph, plan);
   place_slots(plan);

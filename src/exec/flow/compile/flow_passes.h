@@ -61,6 +61,10 @@ void bind_calls(const std::vector<bool>& direct, Plan& plan);
 /// of direct code is.
 void place_functions(const HomedGraph& homed, Plan& plan);
 
+/// Update order. Needs bound calls. Promises that a region with an operation that may change its first
+/// operand in place fires after other regions that read it, as far as its rule goes; results stay the same.
+void order_updates(const graph::Graph& graph, Plan& plan);
+
 /// Return sinking. Needs ends of branches in pairs. Promises that where a function returns nothing but what
 /// one branch gives, each side returns by itself; what would have fired behind the branch is never woken.
 void sink_returns(Plan& plan);
@@ -97,10 +101,11 @@ void find_tail_calls(const graph::Graph& graph, const Structure& structure, Plan
 void weigh_calls(Plan& plan);
 
 /// Last uses. Needs the final dependencies. Promises that nobody reads a slot after the item that takes it
-/// (Source::last) or lets go of it (Item::releases). On the backward paths items let go of tensors, so that a
-/// step does not hold the values of the forward path and all gradients at once. What is not found stays until
-/// the frame goes; so do arguments, which a message may show, but for tensors that a backward path has read.
-void find_last_uses(Plan& plan);
+/// (Source::last, Step::takes) or lets go of it (Item::releases). On the backward paths items let go of
+/// tensors, so that a step does not hold the values of the forward path and all gradients at once. What is
+/// not found stays until the frame goes; so do arguments, which a message may show, but for tensors that a
+/// backward path has read, or that a step takes.
+void find_last_uses(const graph::Graph& graph, Plan& plan);
 
 /// Results. Needs the returns of the program. Promises Step::is_result for the batched steps whose tensors it
 /// gives.
@@ -125,6 +130,10 @@ void verify(const graph::Graph& graph, const Plan& plan);
 /// Returns the operation as a step that runs in a batch or in its frame. Its operands are not known yet, nor
 /// what follows from them.
 Step step_of(const graph::Graph& graph, graph::NodeId node, bool is_batched, OverflowMode overflow);
+
+/// Returns the step of the region that may change the tensor in the slot in place where nobody else holds it:
+/// the last one of the region that reads it. Null: there is none.
+Step* updating_step(const graph::Graph& graph, Region& region, uint32_t slot);
 
 /// Returns the bytes of a tensor whose dimensions are all known.
 std::size_t bytes_of(const Type& type);

@@ -1,31 +1,32 @@
 // The rule: a value goes with an item that reads it, if each other item that reads it has fired by then for
 // certain, or never will: it stands on the other side of a branch. Items that pass it on take it with them;
-// others let go of it if it is a tensor and they are of a later phase than the first.
+// others let go of it if it is a tensor and they are of a later phase than the first. A region that changes a
+// tensor takes it as well, in any phase.
 #include <algorithm>
 #include <map>
 
 #include "exec/flow/compile/flow_passes.h"
+#include "exec/flow/compile/item_graph.h"
 
 namespace hiaton::exec::flow {
 namespace {
 
-using Items = std::vector<uint32_t>;
+using Items = ItemGraph::Items;
 
 class BodyLastUses {
  public:
-  explicit BodyLastUses(const Plan& plan, Function& function)
-      : plan_(plan), function_(function), next_(function.items.size()), before_(function.items.size()) {
-    for (uint32_t i = 0; i < function.items.size(); ++i) add_edges(i);
-  }
+  BodyLastUses(const graph::Graph& graph, Plan& plan, Function& function)
+      : graph_(graph), plan_(plan), function_(function), items_(function) {}
 
   void run() {
     const Items later(function_.param_items.begin() + 1, function_.param_items.end());
-    const std::vector<bool> backward = reach(later, next_);
+    const std::vector<bool> backward = ItemGraph::reach(later, items_.next());
     const std::vector<Items> readers = readers_of_slots();
     std::vector<bool> is_argument(readers.size());
     for (uint32_t slot : function_.params) is_argument[slot] = true;
     for (uint32_t slot = 0; slot < readers.size(); ++slot) {
       for (uint32_t item : readers[slot]) {
+        if (take_to_update(item, slot, readers[slot])) continue;
         if (!is_last(item, readers[slot])) continue;
         if (!is_argument[slot] && take(item, slot)) continue;
         const bool is_tensor = function_.slots[slot] == SlotKind::Tensor;
@@ -35,43 +36,6 @@ class BodyLastUses {
   }
 
  private:
-  /// Results of a later phase need not depend on its arguments, but there are none without the call.
-  void add_edges(uint32_t index) {
-    const Item& item = function_.items[index];
-    for (uint32_t reader : item.wakes) add_edge(index, reader, item.kind != ItemKind::Join);
-    if (item.kind == ItemKind::Branch) {
-      for (const std::optional<uint32_t>& side : function_.branches[item.index].sides)
-        if (side) add_edge(index, *side, true);
-    }
-    if (item.kind == ItemKind::Call) {
-      const Call& call = function_.calls[item.index];
-      const std::vector<SitePhase>& phases = function_.sites[call.site].phases;
-      for (uint32_t phase = 0; phase < phases.size(); ++phase) {
-        if (!phases[phase].returned) continue;
-        if (phase == call.phase) next_[index].push_back(*phases[phase].returned);
-        if (call.phase == 0) before_[*phases[phase].returned].push_back(index);
-      }
-    }
-  }
-
-  /// `certain`: `to` does not fire without `from`; of two Joins one is enough.
-  void add_edge(uint32_t from, uint32_t to, bool certain) {
-    next_[from].push_back(to);
-    if (certain) before_[to].push_back(from);
-  }
-
-  static std::vector<bool> reach(Items open, const std::vector<Items>& edges) {
-    std::vector<bool> reached(edges.size());
-    while (!open.empty()) {
-      const uint32_t item = open.back();
-      open.pop_back();
-      if (reached[item]) continue;
-      reached[item] = true;
-      open.insert(open.end(), edges[item].begin(), edges[item].end());
-    }
-    return reached;
-  }
-
   /// What the item passes on; of a region nothing.
   std::vector<Source*> passed_on(const Item& item) {
     std::vector<Source*> sources;
@@ -95,6 +59,26 @@ class BodyLastUses {
     if (last == sources.rend()) return false;
     (*last)->last = true;
     return true;
+  }
+
+  /// Whether the item is a region with a step that may change what the slot holds, since nobody reads it any
+  /// more: that step takes it. An argument too, which a message cannot show then.
+  bool take_to_update(uint32_t item, uint32_t slot, const Items& readers) {
+    if (function_.items[item].kind != ItemKind::Region || function_.slots[slot] != SlotKind::Tensor)
+      return false;
+    Step* const step = updating_step(graph_, plan_.regions[function_.items[item].index], slot);
+    if (step == nullptr) return false;
+    const std::vector<bool>& before = all_before(item);
+    step->takes = std::ranges::all_of(readers, [&](uint32_t reader) {
+      return reader == item || is_over_at(reader)[item] || exclude_each_other(before, all_before(reader));
+    });
+    return step->takes;
+  }
+
+  const std::vector<bool>& is_over_at(uint32_t other) {
+    std::vector<bool>& found = over_at_[other];
+    if (found.empty()) found = items_.is_over_at(other);
+    return found;
   }
 
   /// By slot; of tensors and data values.
@@ -136,22 +120,42 @@ class BodyLastUses {
 
   const std::vector<bool>& all_before(uint32_t item) {
     std::vector<bool>& found = all_before_[item];
-    if (found.empty()) found = reach(before_[item], before_);
+    if (found.empty()) found = ItemGraph::reach(items_.before()[item], items_.before());
     return found;
   }
 
-  const Plan& plan_;
+  const graph::Graph& graph_;
+  Plan& plan_;
   Function& function_;
-  std::vector<Items> next_;    ///< by item: those that may fire when it has
-  std::vector<Items> before_;  ///< by item: those that have fired when it does
+  const ItemGraph items_;
   std::map<uint32_t, std::vector<bool>> all_before_;
+  std::map<uint32_t, std::vector<bool>> over_at_;  ///< by item: ItemGraph::is_over_at()
 };
 
 }  // namespace
 
-void find_last_uses(Plan& plan) {
+Step* updating_step(const graph::Graph& graph, Region& region, uint32_t slot) {
+  const auto reads = [&](const Source& operand) {
+    return operand.from == Source::From::Slot && operand.index == slot;
+  };
+  Step* found = nullptr;
+  for (Step& step : region.steps) {
+    const auto count = std::ranges::count_if(step.operands, reads);
+    if (count == 0) continue;
+    // A view of it stands where it does.
+    if (found != nullptr || step.code == Step::Code::View) return nullptr;
+    const graph::Node& node = graph[step.node];
+    const bool updates = step.code == Step::Code::Tensor && node.kind == graph::NodeKind::Op &&
+                         node.op->updates_first && reads(step.operands[0]) && count == 1 && step.slot &&
+                         step.kind == SlotKind::Tensor && !step.shared;
+    if (updates) found = &step;
+  }
+  return found;
+}
+
+void find_last_uses(const graph::Graph& graph, Plan& plan) {
   for (Function& function : plan.functions) {
-    if (!function.items.empty()) BodyLastUses(plan, function).run();
+    if (!function.items.empty()) BodyLastUses(graph, plan, function).run();
   }
 }
 

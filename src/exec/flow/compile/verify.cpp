@@ -184,6 +184,10 @@ class Verifier {
         }
         if (operand.from == Source::From::Slot) inputs.insert(operand.index);
       }
+      if (step.takes) {
+        expect(step.operands[0].from == Source::From::Slot && step.slot, "a kept result in place of a slot");
+        expect(reads_no_more(region, i), "a slot that no step reads behind the one that takes it");
+      }
       check(region, i);
       for (const Gather& input : step.gathers) {
         expect(gathered.insert(input.slot).second, "inputs that are gathered once");
@@ -195,6 +199,16 @@ class Verifier {
     expect(!region.batched || gathered == inputs, "inputs that are all gathered");
     expect(region.chunk > 0, "chunks of some frames");
     expect(!region.order || inputs.contains(*region.order), "an order by one of its inputs");
+  }
+
+  /// Whether the slot of the first operand of the step is none of the operands of those behind it.
+  static bool reads_no_more(const Region& region, uint32_t step) {
+    const uint32_t slot = region.steps[step].operands[0].index;
+    return std::ranges::none_of(std::span(region.steps).subspan(step + 1), [&](const Step& later) {
+      return std::ranges::any_of(later.operands, [&](const Source& operand) {
+        return operand.from == Source::From::Slot && operand.index == slot;
+      });
+    });
   }
 
   void check(const Region& region, uint32_t index) const {

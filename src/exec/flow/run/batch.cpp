@@ -175,7 +175,7 @@ BatchFault BatchRunner::run_chunk(const Region& region, const Chunk& chunk, std:
       for (const Gather& input : step.gathers) slots_[input.slot] = gather(function, input, frames);
       if (step.elementwise != nullptr) {
         run_together(running_.subspan(i, step.together), chunk);
-      } else if (const Fault fault = run_step(running_[i], chunk); fault != Fault::None) {
+      } else if (const Fault fault = run_step(running_[i], chunk, frames); fault != Fault::None) {
         return {fault, &step};
       }
     }
@@ -267,7 +267,7 @@ const TensorArgument* BatchRunner::place_of(const Source& source, std::span<cons
   return &steps[source.index].result;
 }
 
-Fault BatchRunner::run_step(BoundStep& bound, const Chunk& chunk) {
+Fault BatchRunner::run_step(BoundStep& bound, const Chunk& chunk, std::span<Frame* const> frames) {
   const auto batch = static_cast<int64_t>(chunk.size);
   const Step& step = *bound.step;
   if (step.code == Step::Code::Nothing) return Fault::None;
@@ -285,6 +285,12 @@ Fault BatchRunner::run_step(BoundStep& bound, const Chunk& chunk) {
     const Fault fault = find_dims(bound);
     if (fault != Fault::None) return fault;
   }
+  // Where a batch has failed, its instances run again: no step behind one that has changed an operand may
+  // fail.
+  const bool is_last = &step == running_.back().step;
+  const bool may_take = step.takes && chunk.size == chunk.of && (batch == 1 || is_last);
+  if (may_take) bound.block = take_first(step, frames);
+  const bool has_taken = bound.block != nullptr && may_take;
   place_result(bound, chunk);
   const graph::Node& node = (*graph_)[step.node];
   const int64_t instances = step.shared ? 1 : batch;
@@ -297,7 +303,30 @@ Fault BatchRunner::run_step(BoundStep& bound, const Chunk& chunk) {
           {node.op, operands_, bound.result, node.attributes, instances, options_->overflow}, options_->rows);
     }
   });
+  // A kernel that fails has changed nothing.
+  if (fault != Fault::None && has_taken) keep_tensor(bound, step.operands[0].index, frames);
   return fault;
+}
+
+/// Returns the tensors of the slot that the first operand stands in, for the result to stand there: where
+/// these frames hold all of a block in its order, and nobody else does. Null: they do not.
+TensorObject* BatchRunner::take_first(const Step& step, std::span<Frame* const> frames) {
+  const uint32_t slot = step.operands[0].index;
+  const FrameLayout::TensorPlace place = pools_[frames[0]->function].layout().tensor_place(slot);
+  TensorObject* const block = place.load(frames[0]).owner;
+  const auto count = static_cast<int64_t>(frames.size());
+  const int64_t instances = block->is_batch ? block->dims[0] : 1;
+  if (block->is_view || instances != count || block->references.load(std::memory_order_acquire) != count)
+    return nullptr;
+  const TensorArgument& first = slots_[slot];
+  const std::size_t bytes = static_cast<std::size_t>(first.stride) * size_of(first.dtype);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const Cell cell = place.load(frames[i]);
+    if (cell.owner != block || cell.elements() != block->elements + i * bytes) return nullptr;
+  }
+  for (Frame* frame : frames) place.store(frame, Cell());
+  block->references.store(1, std::memory_order_relaxed);
+  return block;
 }
 
 /// Lines, the views between them and the rows that they write to.
@@ -413,24 +442,27 @@ void BatchRunner::keep_scalars(const Region& region, std::span<Frame* const> fra
   }
 }
 
-/// The frames refer to their instances.
 void BatchRunner::keep_tensors(const Region& region, std::span<Frame* const> frames) {
-  const FrameLayout& layout = pools_[frames[0]->function].layout();
   for (const uint32_t i : region.kept) {
     BoundStep& bound = running_[i];
     if (bound.step->kind != SlotKind::Tensor) continue;
-    TensorObject* block = std::exchange(bound.block, nullptr);
-    const std::size_t step = bound.step->shared ? 0 : bound.bytes;
-    block->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
-    const FrameLayout::TensorPlace place = layout.tensor_place(*bound.step->slot);
-    std::byte* elements = block->elements;
-    for (Frame* frame : frames) {
-      Cell cell;
-      cell.set_elements(elements);
-      cell.owner = block;
-      place.store(frame, cell);
-      elements += step;
-    }
+    keep_tensor(bound, *bound.step->slot, frames);
+  }
+}
+
+/// The slots of the frames refer to the instances of the result.
+void BatchRunner::keep_tensor(BoundStep& bound, uint32_t slot, std::span<Frame* const> frames) {
+  TensorObject* const block = std::exchange(bound.block, nullptr);
+  const std::size_t step = bound.step->shared ? 0 : bound.bytes;
+  block->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
+  const FrameLayout::TensorPlace place = pools_[frames[0]->function].layout().tensor_place(slot);
+  std::byte* elements = block->elements;
+  for (Frame* frame : frames) {
+    Cell cell;
+    cell.set_elements(elements);
+    cell.owner = block;
+    place.store(frame, cell);
+    elements += step;
   }
 }
 

@@ -83,7 +83,8 @@ class BatchRunner {
   bool find_rows(const FrameLayout::TensorPlace& place, std::size_t bytes, std::span<Frame* const> frames);
   void gather_together(BoundStep& bound, const Chunk& chunk, std::span<Frame* const> frames);
   const TensorArgument* place_of(const Source& source, std::span<const BoundStep> steps) const;
-  Fault run_step(BoundStep& bound, const Chunk& chunk);
+  Fault run_step(BoundStep& bound, const Chunk& chunk, std::span<Frame* const> frames);
+  TensorObject* take_first(const Step& step, std::span<Frame* const> frames);
   void run_together(std::span<BoundStep> steps, const Chunk& chunk);
   TensorObject* make_owner(const Step& step, int64_t instances, const TensorArgument& result);
   void place_result(BoundStep& bound, const Chunk& chunk);
@@ -91,6 +92,7 @@ class BatchRunner {
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
   void keep_scalars(const Region& region, std::span<Frame* const> frames);
   void keep_tensors(const Region& region, std::span<Frame* const> frames);
+  void keep_tensor(BoundStep& bound, uint32_t slot, std::span<Frame* const> frames);
 
   const graph::Graph* graph_;
   const Plan& plan_;
