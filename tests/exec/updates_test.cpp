@@ -94,6 +94,20 @@ TEST(Updates, OfTheSameTensorTakeItOnce) {
   EXPECT_LE(std::ranges::count(found, true), 1);
 }
 
+/// The arguments of a later phase may come only when the results of the one before are there.
+TEST(Items, OfALaterPhaseMayFireBehindTheReturnOfTheOneBefore) {
+  Function function;
+  for (const auto& [kind, index] :
+       {std::pair{ItemKind::Params, 0u}, {ItemKind::Return, 0u}, {ItemKind::Params, 1u}})
+    function.items.push_back({.kind = kind, .index = index, .wakes = {}});
+  function.items[0].wakes = {1};
+  function.param_items = {0, 2};
+  function.returns.push_back({.phase = 0, .results = {}});
+  const ItemGraph items(function);
+  EXPECT_TRUE(ItemGraph::reach({0}, items.next())[2]);
+  EXPECT_FALSE(ItemGraph::reach({2}, items.before())[0]);
+}
+
 TEST(Items, AreOverBehindABranchThatTheyAreASideOf) {
   const graph::Graph graph = testing::graph_of(
       "fn main(t: f32[5], k: i64) -> f32[5] =\n"

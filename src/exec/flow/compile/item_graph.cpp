@@ -20,7 +20,8 @@ ItemGraph::ItemGraph(const Function& function)
   }
 }
 
-/// Results of a later phase need not depend on its arguments, but there are none without the call.
+/// Results of a later phase need not depend on its arguments, but there are none without the call. Whoever
+/// has called may wait for the results of a phase before the arguments of the next one go out.
 void ItemGraph::add_edges(uint32_t index) {
   const Item& item = function_.items[index];
   for (uint32_t reader : item.wakes) add_edge(index, reader, item.kind != ItemKind::Join);
@@ -29,6 +30,11 @@ void ItemGraph::add_edges(uint32_t index) {
   if (item.kind == ItemKind::Branch) {
     for (const std::optional<uint32_t>& side : function_.branches[item.index].sides)
       if (side) add_edge(index, *side, true);
+  }
+  if (item.kind == ItemKind::Return) {
+    for (std::size_t phase = function_.returns[item.index].phase + 1; phase < function_.param_items.size();
+         ++phase)
+      next_[index].push_back(function_.param_items[phase]);
   }
   if (item.kind == ItemKind::Call) {
     const Call& call = function_.calls[item.index];
