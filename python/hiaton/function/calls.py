@@ -18,7 +18,6 @@ from hiaton.function.known_items import is_parameters_of_module
 from hiaton.function.lent_lists import LentObject
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.mappings import store_operations
-from hiaton.function.operators import function_table
 from hiaton.function.scopes import calls_change, changed
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
@@ -74,7 +73,7 @@ class Calls:
                         "elsewhere, let Python run this function",
                         node)
         args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target) or target is pieces.split,
-                                      target in builtin_functions(), target)
+                                      target in builtin_functions(), target, is_spread_later=True)
         return self._called(node, lambda: self.call(callee, args, named))
 
     def _called(self, node, call):
@@ -88,9 +87,9 @@ class Calls:
         self.share_what_was_not_taken(node, before)
         return made
 
-    def _arguments(self, node, has_fixed_lists=False, only_looks=False, function=None):
+    def _arguments(self, node, has_fixed_lists=False, only_looks=False, function=None, is_spread_later=False):
         """`has_fixed_lists`: lists are written as they stand there, [a, b], and have a fixed length. `only_looks`: what is called
-        does not keep them. `function`: that is called, where it is known."""
+        does not keep them. `function`: that is called, where it is known. `is_spread_later`: a list behind a star is left as it is."""
         def one(argument, place=None):
             is_array = self.is_array_for(argument, function, place)
             lent = self.lend(node, argument)
@@ -110,9 +109,10 @@ class Calls:
             return self.peek(argument) if only_looks else self.eval(argument)
         args = []
         for argument in node.args:
-            args += self.eval_many([argument]) if isinstance(argument, ast.Starred) else [one(argument, len(args))]
-        by_name = {k.arg: one(k.value, k.arg) for k in node.keywords if k.arg is not None}
-        return args, self.named_by_stars(node, by_name)
+            is_star = isinstance(argument, ast.Starred)
+            args += self.starred_arguments(argument, argument is node.args[-1]) if is_star else [one(argument, len(args))]
+        named = self.named_by_stars(node, {k.arg: one(k.value, k.arg) for k in node.keywords if k.arg is not None})
+        return args if is_spread_later else self.with_spread(function, args, named), named
 
     def _call_attribute(self, node):
         """Methods; None where what is called is no method of a value of the graph."""
@@ -202,6 +202,7 @@ class Calls:
         if isinstance(callee.type, Union) and all(map(is_function, callee.type.sides)):
             return self.call_one_of(callee, args, named)
         callee = self.chosen(callee)
+        args = self.with_spread(callee.type, args, named)
         if isinstance(callee.type, Func):
             return self.call_closure(callee, args, named)
         if is_partial(callee.type):
@@ -249,7 +250,7 @@ class Calls:
             special = getattr(self, f"builtin_{_name_of(target)}", None)
             return special(*args) if special is not None else self.call_math(target, args)
         if isinstance(target, types.BuiltinFunctionType) and not named:
-            made = self._call_of_library(target, args)
+            made = self.call_of_library(target, args)
             if made is not None:
                 return made
         if isinstance(target, functools.partial):
@@ -287,19 +288,6 @@ class Calls:
         function, *fixed = self.items(value)
         count = len(fixed) - len(names)
         return self.call(function, [*fixed[:count], *args], {**dict(zip(names, fixed[count:])), **named})
-
-    def _call_of_library(self, target, args):
-        """A call of a function of operator, of divmod, pow or functools.reduce; None where it is of another one."""
-        if len(args) == 2 and target in function_table():
-            return self.call_operator(target, *args)
-        if len(args) == 2 and target is divmod:
-            args = [self.operand(value) for value in args]
-            if not all(self.numeric(value.type) for value in args):
-                self.fail(f"divmod(): expected two numbers, found {args[0].type} and {args[1].type}")
-            return self.tuple_of([self.binary("FloorDiv", *args), self.binary("Mod", *args)])
-        if len(args) in (2, 3) and target is functools.reduce:
-            return self.call_prelude("reduced" if len(args) == 3 else "reduced_from_first", args)
-        return None
 
     # Functions of Python.
 
@@ -380,7 +368,7 @@ class Calls:
         try:
             bound = self.converter.signature_of(function).bind(*args, **named)
         except TypeError as error:
-            self.refuse(f"{function.__qualname__}(): {error}; call it as its parameters say")
+            self.fail(f"{function.__qualname__}(): {error}")
         values = []
         for name, parameter in bound.signature.parameters.items():
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:

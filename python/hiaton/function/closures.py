@@ -34,6 +34,16 @@ class Closures:
     def eval_Lambda(self, node):
         return self.closure(self.where, node, True)
 
+    def eval_named_for_call(self, node):
+        """The arguments by name of a built-in function, which keeps none of them: what a lambda reads stays what nobody else refers to."""
+        def one(part):
+            before, made = dict(self.env), self.eval(part)
+            if isinstance(part, ast.Lambda) and not part.args.defaults and not part.args.kw_defaults:
+                self.env.clear()
+                self.env.update(before)
+            return made
+        return {keyword.arg: one(keyword.value) for keyword in node.keywords}
+
     def do_FunctionDef(self, node):
         if node.decorator_list and not self._keeps_results(node):
             self.refuse(f"'{node.name}' has a decorator; take the function out of the one around it", node)

@@ -135,11 +135,7 @@ class Expressions:
             if not isinstance(node, ast.Starred):
                 values.append(self.eval(node))
                 continue
-            value = self.chosen(self.eval(node.value), lambda side: isinstance(side, Tup))
-            if not isinstance(value.type, Tup):
-                self.refuse(f"'*' takes apart what has a length that is known before the run, found {value.type}; "
-                            "write the items out", node)
-            values += self.items(value)
+            values += self.items_behind_star(self.eval(node.value), node)
         return values
 
     def eval_UnaryOp(self, node):

@@ -62,7 +62,7 @@ class Folds:
 
     def call_sorted(self, node):
         items = self.list_in(node, not any(keyword.arg == "key" for keyword in node.keywords))
-        named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
+        named = self.eval_named_for_call(node)
         key = named.pop("key", Value(NONE))
         if named.keys() - {"reverse"}:
             self.refuse("this call of 'sorted' cannot be converted; give it a list, 'key' and 'reverse'", node)
@@ -94,7 +94,7 @@ class Folds:
         return self._extreme(two, many, [self.eval(arg) for arg in node.args])
 
     def _extreme_by(self, many, node):
-        named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
+        named = self.eval_named_for_call(node)
         key = named.pop("key", Value(NONE))
         otherwise = named.pop("default", None)
         if named:

@@ -39,6 +39,7 @@ from hiaton.function.ranges import Ranges
 from hiaton.function.reasons import Ending, is_of_package
 from hiaton.function.search_trees import SearchTrees
 from hiaton.function.speculation import Speculation
+from hiaton.function.starred import Starred
 from hiaton.function.state import State
 from hiaton.function.statements import Statements
 from hiaton.function.sums import Sums
@@ -66,7 +67,7 @@ def scalar_type(dtype):
 
 class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects,
             Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, Tables, Mappings, MappingChanges, KeyTables, SearchTrees, Managers, Equality, Speculation, State, Sums, Iterators, Ranges,
-            KnownItems, Texts, OwnObjects, OwnCalls, Paths):
+            KnownItems, Texts, OwnObjects, OwnCalls, Paths, Starred):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

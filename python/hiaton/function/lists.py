@@ -78,23 +78,27 @@ class Lists:
 
     def assign_parts(self, targets, value):
         """The elements of a list, of which there must be as many as targets; a star takes the rest."""
-        left, items = self.forward(value), []
         stars = [number for number, target in enumerate(targets) if isinstance(target, ast.Starred)]
         if stars and stars[0] + 1 < len(targets):
             self.refuse("what stands behind '*' cannot be taken from a list whose length the run tells; "
                         "take it by its index from the end", targets[0])
-        for _ in targets[:stars[0] if stars else None]:
+        items = self.elements(value, stars[0] if stars else len(targets), bool(stars))
+        for target, item in zip(targets, items):
+            self.assign(target.value if isinstance(target, ast.Starred) else target, item)
+
+    def elements(self, value, count, takes_rest=False):
+        """The elements of a list, of which there must be so many; `takes_rest`: or more, and a list of these comes last."""
+        left, items = self.forward(value), []
+        for _ in range(count):
             if left.type.element is NEVER:
                 self.fail("a list with fewer elements than names")
             self.require_variant(left.ids[0], "a list with fewer elements than names")
             items.append(self.head(left))
             left = self.tail(left)
-        if stars:
-            items.append(self.as_new(self.call_prelude("collected", [left])))
-        else:
-            self.require(self.is_empty(left), "a list with more elements than names")
-        for target, item in zip(targets, items):
-            self.assign(target.value if isinstance(target, ast.Starred) else target, item)
+        if takes_rest:
+            return [*items, self.as_new(self.call_prelude("collected", [left]))]
+        self.require(self.is_empty(left), "a list with more elements than names")
+        return items
 
     def append(self, name, node):
         """name.append(x), of a list that nobody else refers to; None where it is something else."""
@@ -215,7 +219,7 @@ class Lists:
             self.refuse(f"an argument of this call of '{method}' changes the same list; compute it on a line before", node)
         value = self.own(name, value, node)
         if method == "sort":
-            named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
+            named = self.eval_named_for_call(node)
             key, is_reverse = named.pop("key", Value(NONE)), named.pop("reverse", Value(Const(False)))
             if node.args or named:
                 self.refuse("this call of 'sort' cannot be converted; give it 'key' and 'reverse'", node)
@@ -280,6 +284,9 @@ class Lists:
 
     def set_element(self, target, value, element):
         """name[index] = element."""
+        if isinstance(target.slice, ast.Slice):
+            self._set_part(target, element)
+            return
         is_alike = join(value.type.element, element.type) == value.type.element
         if value.type.array and value.type.fresh and is_alike:
             changed = self.with_element(value, self._index_of(target), self.coerce(element, value.type.element))
@@ -303,13 +310,32 @@ class Lists:
         if value is None or not isinstance(value.type, Lst):
             self.ask_for_own_holder(target)
             self.refuse("a change of an object cannot be converted; make a new one", target)
+        if isinstance(target.slice, ast.Slice):
+            self._set_part(target, None)
+            return
         value = self.own(target.value.id, value, target)
         if value.type.element is NEVER:
             self.fail("an index into an empty list")
         made = self.call_prelude("shortened", [self.forward(value), self._index_of(target)])
         self.bind(target.value.id, self.as_new(made))
 
+    def _set_part(self, target, items):
+        """name[start:stop] = items, or del name[start:stop] where there are none."""
+        name, part = target.value.id, target.slice
+        if name in changed(part):
+            self.refuse(f"an end of this part of '{name}' changes the same list; compute it on a line before", target)
+        value = self.forward(self.own(name, self.env[name], target))
+        if part.step is not None:
+            self.refuse("a change of a part of a list with a step cannot be converted; set the elements in a loop", target)
+        if items is not None and isinstance(items.type, Tup):
+            items = self.list_of(self.items(items), None)
+        if items is not None and not isinstance(items.type, Lst):
+            self.refuse(f"expected a list or a tuple, found {items.type}; give list(...) of it", target)
+        start, stop = (Value(NONE) if end is None else self.eval(end) for end in (part.lower, part.upper))
+        made = self.call_prelude("before_part", [value, start])
+        if items is not None:
+            made = self.joined(made, self.shared(items))
+        self.bind(name, self.joined(made, self.call_prelude("behind_part", [value, start, stop])))
+
     def _index_of(self, target):
-        if isinstance(target.slice, ast.Slice):
-            self.refuse("a change of a part of a list cannot be converted; build a new list", target)
         return self.operand(self.eval(target.slice))

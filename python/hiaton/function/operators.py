@@ -18,6 +18,7 @@ _COMPARE = {"Eq": "eq", "NotEq": "ne", "Lt": "lt", "LtE": "le", "Gt": "gt", "GtE
 _SWAPPED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
 _SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "MatMult": "@",
           "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>"}
+_UNARY = {functions.neg: "USub", functions.pos: "UAdd", functions.invert: "Invert"}
 _EXACT = 1 << 53
 _TOO_LARGE = "an integer beyond 64 bits"
 
@@ -54,6 +55,21 @@ class Operators:
         """One of function_table()."""
         operator = function_table()[function]
         return self.compare(operator, left, right) if operator in _COMPARE else self.binary(operator, left, right)
+
+    def call_of_library(self, target, args):
+        """A call of a function of operator, of divmod, pow or functools.reduce; None where it is of another one."""
+        if len(args) == 1 and target in _UNARY:
+            return self.unary(_UNARY[target], args[0])
+        if len(args) == 2 and target in function_table():
+            return self.call_operator(target, *args)
+        if len(args) == 2 and target is divmod:
+            args = [self.operand(value) for value in args]
+            if not all(self.numeric(value.type) for value in args):
+                self.fail(f"divmod(): expected two numbers, found {args[0].type} and {args[1].type}")
+            return self.tuple_of([self.binary("FloorDiv", *args), self.binary("Mod", *args)])
+        if len(args) in (2, 3) and target is functools.reduce:
+            return self.call_prelude("reduced" if len(args) == 3 else "reduced_from_first", args)
+        return None
 
     def binary(self, operator, left, right):
         if operator in ("Add", "Sub", "Mult", "Div") and (is_number_or_tensor(left.type) or is_number_or_tensor(right.type)):

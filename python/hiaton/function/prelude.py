@@ -285,6 +285,15 @@ def part(items, start, stop):
     return first_of(items, count(items) + stop if stop < 0 else stop - start)
 
 
+def before_part(items, start):
+    return part(items, 0, 0 if start is None else start)
+
+
+def behind_part(items, start, stop):
+    """The items that stay where items[start:stop] are deleted, but for those before."""
+    return dropped(items, count(before_part(items, start)) + count(part(items, start, stop)))
+
+
 def at_steps(items, step):
     return [item for i, item in enumerate(items) if i % step == 0]
 
