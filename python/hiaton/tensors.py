@@ -32,11 +32,47 @@ def _converted(dtype, *data):
 _core.DType.__call__ = _converted
 
 
+def common_type(dtypes, kinds):
+    """The name of the element type of what is made of tensors with these types and of numbers of these kinds."""
+    for name in ("f64", "f32"):
+        if name in dtypes:
+            return name
+    if float in kinds:
+        return "f32"
+    whole = dtypes | {"i64"} if int in kinds else dtypes
+    return next((name for name in ("i64", "i32", "u8") if name in whole), "bool")
+
+
+def _holds_tensors(data):
+    kinds = set(map(type, data))
+    return any(issubclass(kind, _core.Tensor) for kind in kinds) or not kinds.isdisjoint((list, tuple)) and any(
+        _holds_tensors(part) for part in data if isinstance(part, (list, tuple)))
+
+
+def _types_in(data):
+    """The element types of tensors and arrays in nested lists, and the kinds of numbers."""
+    if isinstance(data, (list, tuple)):
+        dtypes, kinds = zip(*map(_types_in, data)) if data else ((), ())
+        return set().union(*dtypes), set().union(*kinds)
+    if isinstance(data, (bool, int, float)):
+        return set(), {type(data)}
+    return {str(asarray(data).dtype).split(".")[-1]}, set()
+
+
+def _stacked(data, dtype):
+    if isinstance(data, (list, tuple)):
+        return _core.ops.stack([_stacked(part, dtype) for part in data])
+    return asarray(data, dtype)
+
+
 def tensor(data, dtype=None) -> _core.Tensor:
     """A tensor with the elements of numbers, nested lists, an array or another tensor, which are copied.
 
-    Floats of Python become f32, its integers i64; arrays keep their element type. `dtype` asks for another one.
+    Floats of Python become f32, its integers i64; arrays keep their element type. `dtype` asks for another one. Where a list holds
+    tensors, gradients go to these, and numbers take their element type.
     """
+    if isinstance(data, (list, tuple)) and _holds_tensors(data):
+        return _stacked(data, _core.DType(common_type(*_types_in(data)) if dtype is None else dtype))
     is_array = isinstance(data, (_core.Tensor, numpy.ndarray, numpy.generic)) or hasattr(data, "__dlpack__")
     array = numpy.from_dlpack(data) if is_array and not hasattr(data, "__array__") else numpy.asarray(data)
     if dtype is None and not is_array and array.dtype == numpy.float64:

@@ -61,6 +61,31 @@ def _kinds_of_numbers(type_):
     return None if None in parts or all(map(is_number, type_.items)) else set().union(*parts)
 
 
+def _types_in(type_):
+    """The element types of the tensors that nested lists consist of, and the kinds of the numbers beside them; None where there are no
+    tensors, or something else."""
+    if isinstance(type_, Tens):
+        return {type_.dtype}, set()
+    if isinstance(type_, Lst):
+        inner = type_.element.element if isinstance(type_.element, Lst) else type_.element
+        return _types_in(inner) if isinstance(inner, Tens) else None
+    if not isinstance(type_, Tup):
+        return None
+    parts = [(set(), {item.kind if isinstance(item, Scalar) else type(item.value)}) if isinstance(item, Scalar) or is_number(item)
+             else _types_in(item) or (set(), _kinds_in(item)) for item in type_.items]
+    dtypes, kinds = (set().union(*found) for found in zip(*parts)) if parts else (set(), set())
+    return None if not dtypes or None in kinds else (dtypes, kinds)
+
+
+def _kinds_in(type_):
+    """The kinds of the numbers that nested lists consist of; they hold None where it is something else."""
+    if isinstance(type_, Scalar) or is_number(type_):
+        return {type_.kind if isinstance(type_, Scalar) else type(type_.value)}
+    if isinstance(type_, Lst):
+        return _kinds_in(type_.element)
+    return set().union(*map(_kinds_in, type_.items)) if isinstance(type_, Tup) else {None}
+
+
 def _tensor_of_list(numbers, dtype):
     return _core.ops.stack([dtype(number) for number in numbers])
 
@@ -118,11 +143,14 @@ class Arrays:
         if function not in (tensors.tensor, tensors.asarray):
             return None
         data, dtype = self.bound(function, args, named)
-        kinds = _kinds_of_numbers(data.type)
-        if not kinds or not isinstance(dtype.type, Const) or dtype.type.value is not None and not isinstance(dtype.type.value, _core.DType):
+        found = _types_in(data.type) if isinstance(data.type, (Tup, Lst)) else None
+        kinds = _kinds_of_numbers(data.type) if found is None else found[1]
+        if not kinds and found is None or not isinstance(dtype.type, Const) or dtype.type.value is not None and not isinstance(dtype.type.value, _core.DType):
             return None
         dtype = dtype.type.value
-        if dtype is None:
+        if dtype is None and found is not None:
+            dtype = getattr(_core, tensors.common_type(*found))
+        elif dtype is None:
             dtype = _core.f32 if float in kinds else _core.i64 if int in kinds else _core.bool
         return self._stacked_numbers(data, dtype)
 

@@ -18,7 +18,7 @@ from hiaton.function.known_items import is_parameters_of_module
 from hiaton.function.lent_lists import LentObject
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.mappings import store_operations
-from hiaton.function.scopes import calls_change, changed
+from hiaton.function.scopes import CHANGES, calls_change, changed
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope
@@ -161,6 +161,9 @@ class Calls:
                 args, _ = self._arguments(node)
                 made = self.call_prelude(named[node.func.attr], [self._as_arguments_left_it(node, value), *args])
                 return self.as_new(made) if node.func.attr == "copy" else made
+            if node.func.attr in CHANGES and isinstance(node.func.value, (ast.Attribute, ast.Subscript)):
+                self.refuse(f"list.{node.func.attr} cannot be converted here, where something else may refer to the list, or to what holds it; "
+                            "build a new list, or change that of an object which the function has made")
             self.refuse(f"list.{node.func.attr} cannot be converted here; "
                         "lists that the function made have methods that change them, as statements of their own")
         return None

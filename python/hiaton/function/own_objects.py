@@ -16,7 +16,7 @@ import types
 
 from hiaton.function.dicts import may_refer
 from hiaton.function.lent_lists import LentObject
-from hiaton.function.own_trees import attributes_in_order, is_field, own_names_of, owner_of, owners_of
+from hiaton.function.own_trees import InnerName, attributes_in_order, is_field, own_names_of, owner_of, owners_of, place_of_inner
 from hiaton.function.reasons import is_of_package
 from hiaton.function.scopes import assigned, calls_change, changed, iterated_names, names_set_inside, needed_names, nodes_below, note_changes, read_names
 from hiaton.function.source import is_coroutine, is_generator, tree_of
@@ -151,7 +151,8 @@ class OwnObjects:
         if root.startswith(TEMPORARY) or root in own_names_of(self.where.tree):
             return True
         if self._may_have_own_objects(root):
-            self.converter.note_own_name(self.where.function, root)
+            is_inside = not isinstance(self.where, Scope)
+            self.converter.note_own_name(self.where.function, InnerName(place_of_inner(self.where.tree), root) if is_inside else root)
             self.fail()
         return False
 
@@ -162,7 +163,8 @@ class OwnObjects:
 
     def _may_have_own_objects(self, name):
         where = self.where
-        return isinstance(where, Scope) and isinstance(where.tree, ast.FunctionDef) and not is_generator(where.function) \
+        is_its_own = isinstance(where, Scope) or name in where.own
+        return is_its_own and isinstance(where.tree, ast.FunctionDef) and not is_generator(where.function) \
             and not is_coroutine(where.function) and not is_of_package(where.file) and name not in where.set_outside \
             and name not in names_set_inside(where.tree) and "." not in name and self.element_of is None
 

@@ -7,13 +7,14 @@
 import ast
 import dataclasses
 import types
+import typing
 
 from hiaton.function.errors import ConversionError
 from hiaton.function.scopes import nodes_below, own_names, parameters_of, read_names
 from hiaton.function.source import note_tree, tree_of
 from hiaton.function.types import Own
 
-_KEPT = ("hiaton_is_tried", "hiaton_is_run", "hiaton_lent", "hiaton_changes", "hiaton_array_names", "hiaton_no_arrays")
+_KEPT = ("hiaton_is_tried", "hiaton_is_run", "hiaton_keeps_results", "hiaton_lent", "hiaton_changes", "hiaton_array_names", "hiaton_no_arrays")
 
 
 def owner_of(name):
@@ -50,17 +51,29 @@ def own_names_of(tree):
     return getattr(tree, "hiaton_own_objects", frozenset())
 
 
+class InnerName(typing.NamedTuple):
+    """A name of a function that is defined inside of another one, by the place of its text."""
+
+    place: tuple
+    name: str
+
+
+def place_of_inner(tree):
+    return (tree.lineno, tree.col_offset)
+
+
 def with_own_objects(function, names):
-    """The same function, in whose tree attributes of these names are names."""
+    """The same function, in whose tree attributes of these names are names: of names of its own, and InnerNames of functions inside."""
     tree = tree_of(function)
     if not hasattr(tree, "hiaton_with_own_objects"):
         tree.hiaton_with_own_objects = {}
     known = tree.hiaton_with_own_objects
     if names not in known:
         made = _copied(tree)
-        made.body = [_Splitter(names, (parameters_of(tree) or [None])[0]).visit(statement) for statement in made.body]
-        made.hiaton_own_objects = names
-        known[names] = function.__code__.replace(co_name=f"{function.__code__.co_name} of {', '.join(sorted(names))}"), made
+        inside = frozenset(name for name in names if isinstance(name, InnerName))
+        _split(made, names - inside, inside)
+        shown = sorted(name.name if isinstance(name, InnerName) else name for name in names)
+        known[names] = function.__code__.replace(co_name=f"{function.__code__.co_name} of {', '.join(shown)}"), made
     code, made = known[names]
     copied = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     copied.__kwdefaults__, copied.__qualname__, copied.__module__ = function.__kwdefaults__, function.__qualname__, function.__module__
@@ -133,10 +146,18 @@ def _path(node):
     return None if path is None else [*path, node.attr]
 
 
+def _split(tree, names, inside):
+    """Attributes of the names become names in the body of a function. `inside`: the InnerNames of functions in it."""
+    splitter = _Splitter(names, (parameters_of(tree) or [None])[0], inside)
+    tree.body = [splitter.visit(statement) for statement in tree.body]
+    tree.hiaton_own_objects = names
+
+
 class _Splitter(ast.NodeTransformer):
-    def __init__(self, names, first):
+    def __init__(self, names, first, inside):
         self.names = names
         self.first = first
+        self.inside = inside
 
     def visit_Attribute(self, node):
         path = _path(node)
@@ -178,8 +199,12 @@ class _Splitter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_FunctionDef(self, node):
-        """Functions that are defined inside refer to the objects that they read."""
+        """Functions that are defined inside refer to the objects that they read, and may have names for objects of their own."""
         read = frozenset(self.names & (read_names([node]) - own_names(node)))
+        if self.inside and isinstance(node, ast.FunctionDef):
+            own = frozenset(name.name for name in self.inside if name.place == place_of_inner(node))
+            node = _copied(node)  # without what was found out of the names before
+            _split(node, own, self.inside)
         if read:
             node.hiaton_changes = read
         return node

@@ -218,6 +218,12 @@ def own_names(node):
     return found_below(node, "hiaton_own", _find_own)
 
 
+def _of_others(names, tree):
+    """Those of the names that a function defined inside does not have itself, nor as fields of objects that are its own."""
+    own = own_names(tree)
+    return {name for name in names if own.isdisjoint(_with_owners(name))}
+
+
 def refused_in(node):
     """What a function that is defined inside cannot have."""
     kinds = (ast.Global, ast.Yield, ast.YieldFrom, ast.Await)
@@ -265,7 +271,7 @@ def _find_free(node):
             names.add(part.id)
         elif isinstance(part, (ast.FunctionDef, ast.Lambda)):
             names |= _free_names(part) | read_names([default for default in [*part.args.defaults, *part.args.kw_defaults] if default])
-    return names - own_names(node)
+    return _of_others(names, node)
 
 
 def _free_names(node):
@@ -290,7 +296,7 @@ def needed_names(scope, node):
 def names_changed_outside(scope, node):
     """The names of lists and dicts of the function around that it changes itself, or by functions that it calls, and those that it sets."""
     trees = [node, *(scope.functions[name][0] for name in needed_names(scope, node)[1])]
-    return set().union(*((changed(*body_of(tree)) | nonlocal_names(tree)) - own_names(tree) for tree in trees))
+    return set().union(*(_of_others(changed(*body_of(tree)) | nonlocal_names(tree), tree) for tree in trees))
 
 
 def _find_given(tree):
