@@ -94,10 +94,10 @@ class OwnCalls:
         return name
 
     def call_own_method(self, node, name):
-        """A call of a method of an object to which nobody else refers; None: its attribute is no method."""
+        """A call of a method of an object to which nobody else refers, or of what one of its attributes is."""
         cls, attribute = self.env[name].type.cls, node.func.attr
         if f"{name}.{attribute}" in self.env:
-            return None
+            return self._call_field(node, f"{name}.{attribute}")
         static = inspect.getattr_static(cls, attribute, None)
         if isinstance(static, (staticmethod, classmethod)) or not isinstance(static, types.FunctionType):
             if static is None:
@@ -115,6 +115,13 @@ class OwnCalls:
             this = LentObject(self.env[name].type, (), name)
         args, named = self._arguments(node, function=types.MethodType(static, this))
         return self._called(node, lambda: self.call_function(static, [this, *args], named))
+
+    def _call_field(self, node, field):
+        if self.is_own(field):
+            return self.call_special(field, "__call__", *self._arguments(node))
+        callee = self.name_value(field)
+        args, named = self._arguments(node, function=callee.type.value if isinstance(callee.type, Const) else None, is_spread_later=True)
+        return self._called(node, lambda: self.call(callee, args, named))
 
     def is_own_by_name(self, node):
         """Whether an expression is getattr(x, name) of an object to which nobody else refers."""
