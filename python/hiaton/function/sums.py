@@ -15,7 +15,7 @@ a number, and every other one is a tensor.
 import ast
 
 from hiaton.function.scopes import found_below, nodes_below
-from hiaton.function.types import Const, Scalar, Tens, Tup, sides_of
+from hiaton.function.types import NONE, Const, Scalar, Tens, Tup, sides_of
 
 _SUMS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
@@ -48,32 +48,49 @@ def _is_number(type_):
     return isinstance(type_, (Const, Scalar)) and (type_.kind if isinstance(type_, Scalar) else type(type_.value)) in (int, float)
 
 
+def _is_float_tensor(type_):
+    return isinstance(type_, Tens) and type_.dtype in ("f32", "f64")
+
+
 def is_number_or_tensor(type_):
-    """Whether it is a union of numbers, and of tensors of floats."""
+    """Whether it is a union of numbers and of tensors of floats, or of a few tensors of different ranks; beside tensors, None may be there."""
     sides = sides_of(type_)
+    if is_of_several_tensors(type_):
+        return True
     return len(sides) > 1 and any(isinstance(side, Scalar) for side in sides) and all(
-        side.kind in (int, float) if isinstance(side, Scalar) else isinstance(side, Tens) and side.dtype in ("f32", "f64") for side in sides)
+        side.kind in (int, float) if isinstance(side, Scalar) else _is_float_tensor(side) for side in sides)
+
+
+def is_of_several_tensors(type_):
+    """Whether it is a union of two or three tensors of floats, beside which there may be None."""
+    sides = [side for side in sides_of(type_) if side != NONE]
+    return 1 < len(sides) < 4 and all(map(_is_float_tensor, sides))
 
 
 class Sums:
     """The part of a frame that concerns them."""
 
-    def binary_by_sides(self, operator, left, right, path=()):
+    def binary_by_sides(self, operator, left, right):
         """An operator of which one operand, or both, are numbers or tensors."""
+        if self.loop is not None:
+            self.converter.mixed_sums.add(self.loop.key)
+        return self.by_sides([left, right], is_number_or_tensor, lambda pair: self.binary(operator, *pair), operator)
+
+    def by_sides(self, values, is_union, compute, what, path=()):
+        """What `compute` gives for the values, of which some are unions: of one side of each, which the run tells."""
         if not path:
-            path = (id(self.node), operator, sum(key[0] == id(self.node) for key in self.sums_by_sides))
+            path = (id(self.node), what, sum(key[0] == id(self.node) for key in self.sums_by_sides))
             self.sums_by_sides.append(path)
-            if self.loop is not None:
-                self.converter.mixed_sums.add(self.loop.key)
-        is_left = is_number_or_tensor(left.type)
-        union = left if is_left else right
+        place = next((place for place, value in enumerate(values) if is_union(value.type)), None)
+        if place is None:
+            return compute(values)
+        union = values[place]
 
         def of(number):
             side = self.side(union, number)
-            pair = (side, right) if is_left else (left, side)
-            here = (*path, number)
-            return self.binary_by_sides(operator, *pair, here) if any(is_number_or_tensor(one.type) for one in pair) else \
-                self.binary(operator, *pair)
+            if side.type == NONE:
+                self.fail(f"{what} of None")
+            return self.by_sides([*values[:place], side, *values[place + 1:]], is_union, compute, what, (*path, number))
 
         def from_side(number):
             if number + 1 == len(union.type.sides):

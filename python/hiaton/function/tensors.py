@@ -6,6 +6,7 @@ import itertools
 
 from hiaton import _core, pieces, tensors
 from hiaton.function import prelude
+from hiaton.function.sums import is_of_several_tensors
 from hiaton.function.types import INT, NONE, Const, Lst, Scalar, Tens, Tup, Value, as_number, is_number
 
 _ORDER = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
@@ -84,6 +85,8 @@ class Tensors:
     def tensor_op(self, name, args, named):
         engine_name, operands, variadic, attributes, one_type, reduced = _table()[name]
         args, named = list(args), dict(named)
+        if any(is_of_several_tensors(value.type) for value in args):
+            return self.by_sides(args, is_of_several_tensors, lambda given: self.tensor_op(name, given, named), name)
         text = self.attributes_in_front(engine_name, args)
         given = []
         for number, operand in enumerate(operands):
