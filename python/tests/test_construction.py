@@ -182,3 +182,51 @@ def test_tensors_of_numbers_of_the_run():
             assert (found.dtype, found.shape, found.tolist()) == (expected.dtype, expected.shape, expected.tolist())
     assert graph._plain == 0, graph.report()
     assert hia.grad(lambda x: hia.sum(hia.tensor([x, 2 * x]) ** 2))(3.0) == 30.0
+
+
+def of_tensors(x, xs):
+    a, b = x[0], x[1]
+    rotation = hia.tensor([[hia.cos(a), -hia.sin(a), 0.0], [hia.sin(a), hia.cos(a), 0], [0, 0, 1]])
+    rows = hia.tensor([[a * v, b, b] for v in xs]) @ rotation
+    return hia.sum(hia.tensor([x, x * b]) ** 2) + hia.sum(rows ** 2 * hia.tensor((a, 2, b)))
+
+
+@pytest.mark.parametrize("dtype", [hia.f32, hia.f64])
+def test_tensors_of_tensors_let_gradients_through(dtype):
+    x, xs = hia.tensor([0.5, -1.5], dtype), [1.0, 2.0, 0.25]
+    with hia.GradientTape() as tape:
+        tape.watch(x)
+        y = of_tensors(x, xs)
+    gradient = tape.gradient(y, x)
+    assert gradient.dtype == y.dtype == dtype
+    step = hia.value_and_grad(of_tensors)
+    value, found = step(x, xs)
+    assert value.dtype == dtype and value.item() == pytest.approx(y.item(), rel=1e-6)
+    assert found.tolist() == pytest.approx(gradient.tolist(), rel=1e-5)
+    if dtype == hia.f64:
+        moved = [of_tensors(x + hia.tensor(step, hia.f64), xs).item() for step in ([1e-6, 0], [-1e-6, 0], [0, 1e-6], [0, -1e-6])]
+        assert found.tolist() == pytest.approx([(moved[0] - moved[1]) / 2e-6, (moved[2] - moved[3]) / 2e-6], rel=1e-6)
+
+
+def test_numbers_beside_tensors_in_rows():
+    def total(x, xs):
+        return hia.sum(hia.tensor([[x * v, 1.0, v] for v in xs]) ** 2)
+    x, xs = hia.tensor(0.5), [1.0, 2.0, 0.25]
+    gradient = hia.grad(total)
+    assert gradient(x, xs).item() == pytest.approx(sum(2 * 0.5 * v * v for v in xs), rel=1e-6)
+    assert hia.function(total, strict=True)(x, xs).item() == total(x, xs).item()
+    assert sum(one.faults for one in gradient._graphs) == 0
+
+
+def test_types_of_tensors_of_tensors():
+    x, n = hia.tensor([2.0, 3.0]), hia.tensor([1, 2])
+
+    def made():
+        return (hia.tensor([n[0], 2.5]), hia.tensor([n[0], 2]), hia.tensor([n[0] > 0, n[1] > 5]), hia.tensor([n[0], x[0]]), hia.asarray((x, x)),
+                hia.tensor([[x[0]], [2]], hia.f64), hia.tensor([hia.u8(n[0]), 300]), hia.tensor([hia.f64(n[0]), 0.1]))
+    eager, graph = made(), hia.function(made, strict=True)()
+    assert [str(one.dtype).split(".")[-1] for one in eager] == ["f32", "i64", "bool", "f32", "f32", "f64", "i64", "f64"]
+    assert [(one.dtype, one.tolist()) for one in graph] == [(one.dtype, one.tolist()) for one in eager]
+    assert eager[-1].tolist() == [1.0, 0.1] and eager[6].tolist() == [1, 300]
+    with pytest.raises(hia.ProgramError, match="stack: expected numbers or tensors of one type"):
+        hia.tensor([x, x[0]])

@@ -127,3 +127,40 @@ def test_the_sum_of_no_children_is_a_number(function):
     for t in (tree, tree.children[0], tree):
         assert np.asarray(graph(t)) == pytest.approx(np.asarray(function(t)), rel=1e-6)
     assert "0 calls in plain Python" in graph.report()
+
+
+@dataclasses.dataclass
+class Formula:
+    kind: str
+    parts: "list[Formula]" = dataclasses.field(default_factory=list)
+    number: int = 0
+
+
+def formula_value(t, constants, x):
+    match t:
+        case Formula("constant"): return constants[t.number]
+        case Formula("x"): return x
+        case Formula("+", [a, b]): return formula_value(a, constants, x) + formula_value(b, constants, x)
+        case Formula("*", [a, b]): return formula_value(a, constants, x) * formula_value(b, constants, x)
+        case Formula("sin", [a]): return hia.sin(formula_value(a, constants, x))
+
+
+def distance(constants, t, x, y):
+    return hia.mean((formula_value(t, constants, x) - y) ** 2)
+
+
+def test_numbers_and_vectors_that_the_run_tells_apart():
+    x, y, constants = hia.arange(5.0), hia.arange(5.0) * 0.5, hia.tensor([0.5, -1.0, 2.0])
+    c, v = [Formula("constant", [], i) for i in range(3)], Formula("x")
+    trees = [Formula("+", [Formula("*", [c[0], v]), Formula("sin", [c[1]])]), Formula("*", [c[2], Formula("sin", [Formula("*", [c[0], c[1]])])]),
+             Formula("sin", [Formula("+", [v, Formula("*", [v, v])])]), Formula("+", [c[0], Formula("+", [c[1], v])])]
+    gradient = hia.value_and_grad(distance)
+    for tree in trees:
+        with hia.GradientTape() as tape:
+            tape.watch(constants)
+            expected = distance(constants, tree, x, y)
+        value, found = gradient(constants, tree, x, y)
+        assert value.item() == pytest.approx(expected.item(), rel=1e-6)
+        of_tape = tape.gradient(expected, constants)
+        assert found.tolist() == pytest.approx([0.0] * 3 if of_tape is None else of_tape.tolist(), rel=1e-5, abs=1e-6)
+    assert sum(one.faults for one in gradient._graphs) == 0, gradient.report()

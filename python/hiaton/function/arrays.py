@@ -1,12 +1,15 @@
 """Tensors that are known before the run: of numbers, and of arrays of NumPy and other packages, which may change between calls."""
 
 import ast
+import itertools
 
 import numpy
 
 from hiaton import _core, tensors
-from hiaton.function.types import INT, NONE, Const, Lst, Scalar, Tens, Tup, Value, is_number
+from hiaton.function.sums import is_number_or_tensor
+from hiaton.function.types import FLOAT, INT, NONE, Const, Lst, Scalar, Tens, Tup, Union, Value, is_number
 
+_FLOATS_AND_TENSORS = [Union(sides) for sides in itertools.permutations((FLOAT, Tens("f32", ())))]  # which become f32 whatever the run tells
 _NEVER_CHANGE = (bool, int, float, complex, str, bytes, type(None), numpy.generic, _core.Tensor, _core.DType, type)
 
 
@@ -68,6 +71,8 @@ def _types_in(type_):
         return {type_.dtype}, set()
     if isinstance(type_, Lst):
         inner = type_.element.element if isinstance(type_.element, Lst) else type_.element
+        if inner in _FLOATS_AND_TENSORS:
+            return {"f32"}, {float}
         return _types_in(inner) if isinstance(inner, Tens) else None
     if not isinstance(type_, Tup):
         return None
@@ -184,6 +189,8 @@ class Arrays:
         """hia.f32(x) and its like."""
         if len(args) != 1:
             self.refuse(f"{dtype!r}(): expected one argument, found {len(args)}; join them by hia.stack before")
+        if is_number_or_tensor(args[0].type):
+            return self.by_sides(args, is_number_or_tensor, lambda given: self.cast_to(dtype, given), repr(dtype))
         value, name = self.chosen(args[0]), str(dtype).split(".")[-1]
         if isinstance(value.type, (Tens, Scalar)) or is_number(value.type):
             return self.converted(value, name)
