@@ -10,7 +10,7 @@ Python, `hiaton.nn` has modules for them, `hiaton.load` reads programs and model
 
 import os as _os
 
-from hiaton import _core, distributed, nn, optim, random
+from hiaton import _core, distributed, elsewhere, nn, optim, random
 from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
                           f64, i32, i64, ops, u8)
 from hiaton._core import bool as bool  # noqa: PLC0414: the element type
@@ -31,3 +31,7 @@ for _name in ("Data", "DType", "Error", "Function", "InternalError", "ProgramErr
 _os.register_at_fork(before=_core.before_fork, after_in_parent=_core.after_fork_in_parent,
                      after_in_child=_core.after_fork_in_child)
 ConversionError.__module__ = FallbackWarning.__module__ = "hiaton"
+
+
+def __getattr__(name):
+    raise AttributeError(f"module 'hiaton' has no attribute '{name}'{elsewhere.hint(name)}")

@@ -1,6 +1,7 @@
 """Mistakes that every path of a function comes to: the reason, the line, and the calls that led there."""
 
 import inspect
+import re
 
 import pytest
 
@@ -84,6 +85,8 @@ def test_all_calls_are_named_the_innermost_first():
     ("x * 2**70", "an integer beyond 64 bits"),
     ("x * (1, 2)[2]", "expected an index from -2 to 1, found 2"),
     ("x * {'a': 1}['b']", "no key 'b'"),
+    ("hia.sum(x, dim=0)", "sum(): there is no argument 'dim'; its arguments are x, axis"),
+    ("x.softmax(dim=0)", "softmax(): there is no argument 'dim'; its arguments are x, axis"),
     ("x * (1 // 0)", "integer division or modulo by zero"),
 ])
 def test_expressions_that_python_refuses(body, message, tmp_path):
@@ -145,3 +148,28 @@ def test_a_function_without_a_text_is_named_with_its_call():
     lines = message_of(lambda: hia.function(lambda x: caller(x), strict=True)(1)).split("\n")
     assert "'without_text' was defined by exec or changed on disk" in lines[0], lines
     assert lines[1] == f"  in without_text called at {place(caller, 1)}" and lines[2].startswith("  in caller called at "), lines
+
+
+@pytest.mark.parametrize("body, here", [
+    ("hia.transpose(x)", "module 'hiaton' has no attribute 'transpose'; what other packages call 'transpose' is hia.permute_dims(x, axes), or x.T here"),
+    ("hia.cat([x, x])", "module 'hiaton' has no attribute 'cat'; what other packages call 'cat' is hia.concat([x, y], axis=0) here"),
+    ("x.unsqueeze(0)", "'Tensor' object has no attribute 'unsqueeze'; what other packages call 'unsqueeze' is x[None], or x[:, None] here"),
+    ("x.shaep", "'Tensor' object has no attribute 'shaep'"),
+])
+def test_names_of_other_packages(body, here, tmp_path):
+    file = tmp_path / "mistaken.py"
+    file.write_text(f"def f(x):\n    return {body}\n")
+    names = {"hia": hia}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    with pytest.raises(AttributeError) as error:
+        names["f"](hia.ones(4))
+    assert str(error.value) == here
+    assert message_of(lambda: hia.function(names["f"], strict=True)(hia.ones(4))).startswith(f"{file}:2: {here}; correct this")
+
+
+def test_what_names_of_other_packages_are_called_here():
+    from hiaton import elsewhere
+    for name, text in elsewhere._HERE.items():
+        assert not hasattr(hia, name) and not hasattr(hia.Tensor, name), name
+        for path in re.findall(r"(?:hia|nn|x)\.[a-z_0-9.]*[a-z0-9]", text):
+            assert eval(path, {"hia": hia, "nn": nn, "x": hia.ones((2, 2))}) is not None

@@ -79,7 +79,7 @@ def test_functions_of_a_tensor_are_its_methods():
     assert "along the axes" in inspect.getdoc(hia.Tensor.sum) and not hasattr(hia.Tensor, "concat") and x.size == 6
     with pytest.raises(TypeError, match="there is no argument 'dim'"):
         x.sum(dim=0)
-    with pytest.raises(hia.ConversionError, match="Tensor.flatten cannot be converted; call a function of hiaton"):
+    with pytest.raises(hia.ConversionError, match="'Tensor' object has no attribute 'flatten'; what other packages call 'flatten' is"):
         hia.function(lambda x: x.flatten(), strict=True)(x)
 
 

@@ -4,7 +4,7 @@ import ast
 import functools
 import itertools
 
-from hiaton import _core, pieces, tensors
+from hiaton import _core, elsewhere, pieces, tensors
 from hiaton.function import prelude
 from hiaton.function.sums import is_of_several_tensors
 from hiaton.function.types import INT, NONE, Const, Lst, Scalar, Tens, Tup, Value, as_number, is_number
@@ -109,7 +109,7 @@ class Tensors:
                 self.refuse(f"{name}(): expected an argument '{operand}', found none; give it")
         if text is not None:
             if args or named:
-                self.refuse(f"{name}(): expected fewer arguments; help(hia.{name}) tells which")
+                self._refuse_more(name, named)
             return self.tensor_value(self.op(engine_name, *self.promoted(given, one_type), attributes=text))
         values = []
         for attribute, is_list, otherwise, count in attributes:
@@ -125,7 +125,7 @@ class Tensors:
                 integers = self.fixed_integers(value, f"{name}(): '{attribute}'")
                 values += integers * count if len(integers) == 1 and not is_list else integers
         if args or named:
-            self.refuse(f"{name}(): expected fewer arguments; help(hia.{name}) tells which")
+            self._refuse_more(name, named)
         ids = self.promoted(given, one_type)
         if reduced and not values:
             alone = self.tensor_value(ids[0])
@@ -152,6 +152,13 @@ class Tensors:
         found = self.op("size", made.ids[0], attributes=(axis,)) if made.type.dims[axis] < 0 else self.constant(made.type.dims[axis], "i64")
         self.require(self.op("eq", found, size.ids[0]), "reshape(): the shape has another number of elements")
         return made
+
+    def _refuse_more(self, name, named):
+        _, operands, _, attributes, *_ = _table()[name]
+        if named:
+            there = ", ".join([*operands, *(attribute[0] for attribute in attributes)])
+            self.fail(f"{name}(): there is no argument '{min(named)}'; its arguments are {there}")
+        self.refuse(f"{name}(): expected fewer arguments; help(hia.{name}) tells which")
 
     def _along_list(self, name, join, default, items, axis=None, **others):
         if others or axis is None and default is None:
@@ -231,6 +238,11 @@ class Tensors:
             if _is_float(value.type.dtype):
                 return self.float_out_of(value)
             return self.scalar({"bool": bool, "i64": int}[value.type.dtype], value.ids[0])
+        self._refuse_attribute(name)
+
+    def _refuse_attribute(self, name):
+        if not hasattr(_core.Tensor, name):
+            self.fail(f"'Tensor' object has no attribute '{name}'{elsewhere.hint(name)}")
         self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
 
     def float_out_of(self, value):
@@ -259,7 +271,7 @@ class Tensors:
             return Value(Const(_dtype_of_tensors(value.type.dtype)))
         if name == "T":
             return self.tensor_op("permute_dims", [value], {})
-        self.refuse(f"Tensor.{name} cannot be converted; {_INSTEAD.get(name, 'call a function of hiaton')}")
+        self._refuse_attribute(name)
 
     def tensor_split(self, given):
         """hia.split(x, lengths, axis) of a tensor and numbers that are known before the run."""
