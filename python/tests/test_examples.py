@@ -25,3 +25,14 @@ def test_list_operations():
 def test_grow_trees():
     said, right = shares("grow_trees.py", 100)
     assert len(right) == 3 and right[0] > 90 and right[1] > 80, said
+
+
+def test_module_networks():
+    said, right = shares("module_networks.py", 300)
+    assert len(right) == 3 and right[0] > 90 and right[2] > 80, said
+
+
+def test_reach():
+    said, _ = shares("reach.py", 200)
+    found = [float(one) for one in re.findall(r"step \d+: ([\d.]+)", said)]
+    assert len(found) == 4 and found[1] < 0.1 * found[0] and found[3] < 0.3 * found[2], said

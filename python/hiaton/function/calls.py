@@ -283,6 +283,9 @@ class Calls:
         if isinstance(target, type(functools.cache(len))):
             self.refuse(f"'{_name_of(target)}' keeps its results for later calls, which a graph does not; define it inside of the function that "
                         "calls it, with functools.cache, or call it without that")
+        if target in (builtins.id, builtins.hash):
+            self.refuse(f"'{_name_of(target)}' is foreign to the graph, whose objects have no place in memory; give each object a number of its own, "
+                        "in a field")
         self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this function")
 
     def _call_partial(self, value, args, named):
