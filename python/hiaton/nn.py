@@ -79,8 +79,11 @@ class Module:
             setattr(part, name, value)
 
     def __call__(self, *args):
+        raise NotImplementedError(self._why_not_called())
+
+    def _why_not_called(self):
         hint = "; what other packages call 'forward' is __call__ here" if hasattr(self, "forward") else ""
-        raise NotImplementedError(f"'{type(self).__name__}' has no __call__{hint}")
+        return f"'{type(self).__name__}' has no __call__{hint}"
 
     def __repr__(self):
         return _described(self, set())

@@ -1,8 +1,10 @@
 """Mistakes that every path of a function comes to: the reason, the line, and the calls that led there."""
 
+import dataclasses
 import inspect
 import re
 
+import numpy as np
 import pytest
 
 import hiaton as hia
@@ -87,6 +89,7 @@ def test_all_calls_are_named_the_innermost_first():
     ("x * {'a': 1}['b']", "no key 'b'"),
     ("hia.sum(x, dim=0)", "sum(): there is no argument 'dim'; its arguments are x, axis"),
     ("x.softmax(dim=0)", "softmax(): there is no argument 'dim'; its arguments are x, axis"),
+    ("x if x > 0.0 else -x", "expected a condition of one element, found bool[4]; hia.any(x) and hia.all(x) ask all of them"),
     ("x * (1 // 0)", "integer division or modulo by zero"),
 ])
 def test_expressions_that_python_refuses(body, message, tmp_path):
@@ -173,3 +176,61 @@ def test_what_names_of_other_packages_are_called_here():
         assert not hasattr(hia, name) and not hasattr(hia.Tensor, name), name
         for path in re.findall(r"(?:hia|nn|x)\.[a-z_0-9.]*[a-z0-9]", text):
             assert eval(path, {"hia": hia, "nn": nn, "x": hia.ones((2, 2))}) is not None
+
+
+@dataclasses.dataclass
+class Word:
+    number: int
+
+
+def test_a_mistaken_call_does_not_spoil_others():
+    embed = nn.Embedding(4, 2)
+    graph, step = hia.function(lambda t: embed(t.number), strict=True), nn.value_and_grad(embed, lambda embed, t: hia.sum(embed(t.number)))
+    for call in (lambda t: graph(t), lambda t: step(embed, t)[0]):
+        with pytest.raises(hia.ConversionError, match="expected integers as an index, found float"):
+            call(Word(1.0))
+        expected = embed(1) if call(Word(1)).shape else hia.sum(embed(1))
+        assert call(Word(1)).tolist() == expected.tolist()
+    assert "1 graphs, 1 conversions, 0 calls in plain Python" in graph.report()
+
+
+class Forward(nn.Module):
+    def __init__(self):
+        self.layer = nn.Linear(4, 1)
+
+    def forward(self, x):
+        return hia.sum(self.layer(x))
+
+
+class WithoutParameters(nn.Module):
+    def __init__(self):
+        self.weight = hia.ones(4)
+
+    def __call__(self, x):
+        return hia.sum(self.weight * x)
+
+
+def called(model, x):
+    return model(x)
+
+
+def test_a_module_without_a_call():
+    model = Forward()
+    message = "'Forward' has no __call__; what other packages call 'forward' is __call__ here"
+    assert f": {message}; correct this" in message_of(lambda: nn.value_and_grad(model, called)(model, hia.ones(4)))
+    with pytest.raises(NotImplementedError, match=message):
+        model(hia.ones(4))
+
+
+def test_gradients_of_a_module_that_has_no_parameters_there():
+    model = WithoutParameters()
+    with pytest.raises(TypeError, match="expected a module with parameters, found 'WithoutParameters', which has none; nn.Parameter"):
+        nn.value_and_grad(model, called)(model, hia.ones(4))
+    model, other = nn.Linear(4, 1), nn.Linear(4, 1)
+    with pytest.raises(TypeError, match="none of the 'Linear' that gradients are asked for; ask for those of the module that it is called with"):
+        nn.value_and_grad(model, lambda model, x: hia.sum(model(x)))(other, hia.ones(4))
+
+
+def test_functions_of_numpy():
+    message = message_of(lambda: hia.function(lambda x: np.tanh(x), strict=True)(hia.ones(3)))
+    assert message.endswith(": 'numpy.tanh' is foreign to the graph; call hia.tanh")

@@ -7,6 +7,8 @@ import functools
 import inspect
 import types
 
+import numpy
+
 from hiaton import _core, pieces
 from hiaton.function import prelude
 from hiaton.function.attributes import is_of_several
@@ -276,6 +278,8 @@ class Calls:
         method = getattr(type(target), "__call__", None)
         if isinstance(method, types.FunctionType):
             self.converter.guard("static", type(target), "__call__", method)
+            if "_why_not_called" in method.__code__.co_names:  # that of nn.Module itself
+                self.fail(target._why_not_called())
             return self.call_function(method, [callee, *args], named)
         self._refuse_foreign(target)
 
@@ -283,9 +287,10 @@ class Calls:
         if isinstance(target, type(functools.cache(len))):
             self.refuse(f"'{_name_of(target)}' keeps its results for later calls, which a graph does not; define it inside of the function that "
                         "calls it, with functools.cache, or call it without that")
+        if isinstance(target, numpy.ufunc) and hasattr(_core.ops, target.__name__):
+            self.refuse(f"'numpy.{target.__name__}' is foreign to the graph; call hia.{target.__name__}")
         if target in (builtins.id, builtins.hash):
-            self.refuse(f"'{_name_of(target)}' is foreign to the graph, whose objects have no place in memory; give each object a number of its own, "
-                        "in a field")
+            self.refuse(f"'{_name_of(target)}' is foreign to the graph; its objects have no place in memory: give each a number of its own, in a field")
         self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this function")
 
     def _call_partial(self, value, args, named):

@@ -217,9 +217,14 @@ class Conversions:
     def _next_graph(self, values, **how):
         """A graph for a call that none is for. Raises Known where there is one for such types, and ConversionError where there can
         be none; TooMany where there were too many."""
+        fields = dict(self._fields)
         try:
             return self._made_graph(values, how)
+        except ConversionError:
+            self._fields = fields  # what the objects of this call hold says nothing of others
+            raise
         except RecursionError:
+            self._fields = fields
             raise ConversionError("expected lists and tuples that are nested less deeply; hold what grows in depth in objects of a "
                                   "class") from None
 

@@ -338,8 +338,12 @@ class Expressions:
         if isinstance(type_, Func):
             return True
         if isinstance(type_, Tens):
+            if any(size > 1 or size == 0 for size in type_.dims):
+                self.fail(f"expected a condition of one element, found {type_}; hia.any(x) and hia.all(x) ask all of them")
+            if any(size < 0 for size in type_.dims):
+                self.refuse(f"expected a condition of one element, found {type_}; hia.any(x) and hia.all(x) ask all of them")
             if type_.dims:
-                self.refuse(f"expected a condition, found {type_}; compare it with something")
+                value = self.tensor_value(self.op("reshape", value.ids[0]))
             return value.ids[0] if type_.dtype == "bool" else self.op("bool", value.ids[0])
         if isinstance(type_, Objs):
             return self.truth_of_object(value)

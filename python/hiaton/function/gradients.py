@@ -219,6 +219,19 @@ class ModuleGradients(Converted):
     def __call__(self, *args, **named):
         return self._call(args, named, has_aux=self._has_aux, may_write=True)
 
+    def _next_graph(self, values, **how):
+        """One that is of parameters of the module."""
+        graph, name = super()._next_graph(values, **how), type(self._module).__name__
+        if self._module is None:
+            return graph
+        parameters = self._module.parameters().values()
+        if not parameters:
+            raise TypeError(f"expected a module with parameters, found '{name}', which has none; nn.Parameter(x) makes one of a tensor")
+        if graph.numbers and not any(id(parameter) in graph.numbers for parameter in parameters):
+            raise TypeError(f"'{self._function.__qualname__}' uses parameters, but none of the '{name}' that gradients are asked for; ask for those of "
+                            "the module that it is called with")
+        return graph
+
     def kernel_seconds(self, *args):
         """How long a call with arguments like these is inside of kernels, which are tensor operations and additions to gradients:
         what it takes beyond that runs between them. The graph that such a call made before runs once more, and nothing that it
