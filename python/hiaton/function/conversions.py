@@ -19,7 +19,7 @@ from hiaton.function.observe import Observer
 from hiaton.function.places import MISSING, Place, States
 from hiaton.function.plans import graph_function
 from hiaton.function.profile import is_small
-from hiaton.function.types import NEVER, Const, Lst, Mapping, Objs, Scalar, Symbol, Tens, Union, general, join
+from hiaton.function.types import INT, NEVER, Const, Lst, Mapping, Objs, Scalar, Symbol, Tens, Union, general, join
 
 MOST_GRAPHS = 8
 MOST_CONVERSIONS = 16
@@ -188,6 +188,7 @@ class Conversions:
         self._cells = {}        # by cell: its name, and where it is read
         self._followed = {}     # by cell: its place, and the type for an argument that it is
         self._fixed = set()     # the cells that must be known before the run
+        self._numbers = None    # the places of arguments that are integers which must be known then
         self._profile = None
         self._relaxed = None    # the assumption that did not hold, where that is why there must be another graph
 
@@ -290,6 +291,36 @@ class Conversions:
         return self._graphs[0].last_miss or "objects that are reached in another way"
 
     def _converted(self, values, types, how):
+        """A graph for the types; where it must know integers that are arguments, it is for these very ones."""
+        try:
+            made, error = self._converted_for(values, types, how), None
+        except ConversionError as refused:
+            made, error = None, refused
+        if self._last.needs_numbers() and (made is None or made.left):
+            made = self._with_numbers(values, types, how, made) or made
+        if made is None:
+            raise error
+        return made
+
+    def _with_numbers(self, values, types, how, made):
+        """A graph for some integers of the call, as few as there must be; None where that is no better than the one that there is."""
+        def graph_for(places):
+            with contextlib.suppress(ConversionError):
+                found = self._converted_for(values, tuple(Const(values[n]) if n in places else one for n, one in enumerate(types)), how)
+                return found if made is None or len(found.left) < len(made.left) else None
+        places = [n for n, type_ in enumerate(types) if type_ == INT and is_small(values[n]) and n in (self._numbers or [n])]
+        best = graph_for(places) if places else None
+        if best is None or self._numbers is not None:
+            return best
+        for place in places[:] if len(places) > 1 else ():
+            fewer = [n for n in places if n != place]
+            found = graph_for(fewer)
+            if found is not None and len(found.left) <= len(best.left):
+                best, places = found, fewer
+        self._numbers = places
+        return best
+
+    def _converted_for(self, values, types, how):
         """A graph in which loops are whole where the engine sees what their turns have apart, and else taken apart."""
         whole, reason = self._converter(values, types, how), None
         try:
@@ -327,6 +358,7 @@ class Conversions:
                          followed=dict(self._followed), profile=self._profile, **how)
         made.lays_out = "entry" not in how
         made.keeps_places = made.lays_out and self._settings["workers"] == 1
+        self._last = made
         return made
 
     def _assumed(self, number, value, type_):
@@ -386,6 +418,9 @@ class Conversions:
                         f"{where}: '{name}' was not what the graphs took as fixed in {times} "
                         f"calls; hand it over as an argument, or keep it as it is")
         for name, types in zip(self._signature.parameters, zip(*(graph.types for graph in self._graphs))):
+            if len(set(types)) == len(types) > 1 and all(isinstance(type_, Const) and type(type_.value) is int for type_ in types):
+                return (f"it was converted {MOST_CONVERSIONS} times, since '{name}' was another number each time, which a graph must know; "
+                        "hand over few of them")
             if len(set(types)) == len(types) > 1 == len(set(map(str, types))) and isinstance(types[0], Const):
                 return (f"it was converted {MOST_CONVERSIONS} times, since '{name}' was another object of '{types[0]}' each time, which a "
                         "graph takes as a constant; hand over the same one, whose parameters may change")

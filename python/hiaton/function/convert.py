@@ -230,6 +230,10 @@ class Converter(Instances, GraphTypes, Reasons):
         self.own_names[key] = self.own_names.get(key, frozenset()) | {name}
         self.own_names_grew = self.changed = True
 
+    def needs_numbers(self):
+        """Whether something in it needs a number before the run that the function itself is handed."""
+        return id(self.with_own_names(self.function).__code__) in self.fixed
+
     def loops_to_take_apart(self):
         """Those that the engine does not run in phases, the work of all turns first and in batches; see src/passes/split_loops."""
         if not self.whole:
