@@ -70,7 +70,7 @@ class Closures:
         hidden = names & own_names(node)
         if hidden:
             self.refuse(f"'{min(hidden)}' is a name of this function and of the one around it; call it something else", node)
-        captured = [(name, self.held(self._captured_value(scope, node, name))) for name in sorted(names)
+        captured = [(name, self._captured_value(scope, node, name)) for name in sorted(names)
                     if name in self.env and not self.is_lent_to(scope, node, name)]
         defaults = [*node.args.defaults, *node.args.kw_defaults] if own else []
         for number, default in enumerate(defaults):
@@ -80,7 +80,10 @@ class Closures:
 
     def _captured_value(self, scope, node, name):
         array = self.array_to_capture(name, [node, *(scope.functions[other][0] for other in needed_names(scope, node)[1])])
-        return self.name_value(name) if array is None else array
+        if array is not None:
+            return self.held(array)
+        self.name_value(name)
+        return self.handed(name)
 
     @staticmethod
     def _closure_with(type_, captured):
@@ -157,7 +160,7 @@ class Closures:
         found = self.where.functions.get(name)
         if found is None or found[1] is self.where:
             return None
-        captured = [(n, self.held(self.env[n])) for n in sorted(needed_names(found[1], found[0])[0])
+        captured = [(n, self.handed(n)) for n in sorted(needed_names(found[1], found[0])[0])
                     if n in self.env and not self.is_lent_to(found[1], found[0], n)]
         for number, default in enumerate([*found[0].args.defaults, *found[0].args.kw_defaults]):
             if default is not None and not isinstance(default, ast.Constant):

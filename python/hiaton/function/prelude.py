@@ -294,6 +294,14 @@ def behind_part(items, start, stop):
     return dropped(items, count(before_part(items, start)) + count(part(items, start, stop)))
 
 
+def numbers_of(x):
+    return [element.item() for element in x]
+
+
+def numbers_of_rows(x):
+    return [numbers_of(row) for row in x]
+
+
 def at_steps(items, step):
     return [item for i, item in enumerate(items) if i % step == 0]
 

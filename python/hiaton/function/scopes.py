@@ -247,6 +247,11 @@ def _find_set_once(tree):
     return (name for name, count in counts.items() if count == 1)
 
 
+def names_set_once(tree):
+    """The names that a function sets at one place alone, as a parameter or by a statement."""
+    return frozenset() if isinstance(tree, ast.Lambda) else found_below(tree, "hiaton_set_once", _find_set_once)
+
+
 def functions_in(scope, tree):
     """The names that stand for one function defined inside from the beginning to the end: by name, its tree and the scope that
     it is defined in."""
@@ -259,7 +264,7 @@ def functions_in(scope, tree):
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.value, ast.Lambda) \
                 and isinstance(statement.targets[0], ast.Name):
             found[statement.targets[0].id] = (statement.value, scope)
-    set_once = found_below(tree, "hiaton_set_once", _find_set_once)
+    set_once = names_set_once(tree)
     return {name: function for name, function in found.items() if name in set_once}
 
 

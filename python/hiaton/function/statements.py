@@ -7,9 +7,10 @@ from hiaton.function.array_uses import is_element
 from hiaton.function.exits import left_early
 from hiaton.function.own_trees import with_fields, without_fields
 from hiaton.function.reasons import is_of_package
-from hiaton.function.scopes import always_leaves, assigned, body_of, declared_names, functions_in, lent_names, needed_names, read_names
+from hiaton.function.scopes import (always_leaves, assigned, body_of, declared_names, functions_in, lent_names, names_set_inside, names_set_once,
+                                    needed_names, read_names)
 from hiaton.function.source import tree_of
-from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Mapping, Tens, Tup, Value, sides_of
+from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Mapping, Tens, Tup, Value, is_number, sides_of
 
 
 class Scope:
@@ -207,9 +208,18 @@ class Statements:
         names = sorted(n for n in self.env if isinstance(n, str) and (n in names)) + sorted(hidden)
         values = []
         for name in names:
-            value = self.env[name]
-            values.append(self.held(value))
+            values.append(self.handed(name))
         return names, values
+
+    def handed(self, name):
+        """What a name stands for, for another function of the graph. A number that is known before the run stays known where something
+        in the function needs one, and no loop can change it."""
+        value, tree = self.env[name], self.where.tree
+        if is_number(value.type) and type(value.type.value) is int and id(self.where.function.__code__) in self.converter.fixed:
+            is_set_once = name in names_set_once(tree) or not isinstance(self.where, Scope) and name not in self.where.own
+            if is_set_once and name not in names_set_inside(tree_of(self.where.function)):
+                return value
+        return self.held(value)
 
     def _run_if(self, node, rest, following):
         condition, true, false = self.condition(node.test)

@@ -33,8 +33,7 @@ _FIXED_SIZE = "call the function with tensors of one size along it, or make the 
 _GRADIENTS = "gradients are values here: use hia.value_and_grad, nn.value_and_grad or hia.GradientTape"
 # What to do in place of methods and attributes that people know from elsewhere.
 _INSTEAD = {"backward": _GRADIENTS, "grad": _GRADIENTS, "requires_grad": _GRADIENTS,
-            "detach": "use hia.stop_gradient", "numpy": "do it with what the function gives back",
-            "tolist": "do it with what the function gives back"}
+            "detach": "use hia.stop_gradient", "numpy": "do it with what the function gives back"}
 
 
 class Tensors:
@@ -232,6 +231,9 @@ class Tensors:
             return self.converted(value, str(_core.DType(args[0].type.value)).split(".")[-1])
         if name in _table() and hasattr(_core.Tensor, name):
             return self.tensor_op(name, [value, *args], named)
+        if name == "tolist" and not args and not named and len(value.type.dims) <= 2:
+            rank = len(value.type.dims)
+            return self.as_new(self.call_prelude("numbers_of_rows" if rank == 2 else "numbers_of", [value])) if rank else self.tensor_method(value, "item", [], {})
         if name == "item" and not args:
             value = self._only_element(value)
         if name == "item" and not args and not named and value.type.dtype not in ("u8", "i32"):
