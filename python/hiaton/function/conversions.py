@@ -4,6 +4,7 @@ import collections
 import contextlib
 import inspect
 import re
+import sys
 import time
 
 import numpy
@@ -189,6 +190,7 @@ class Conversions:
         self._followed = {}     # by cell: its place, and the type for an argument that it is
         self._fixed = set()     # the cells that must be known before the run
         self._numbers = None    # the places of arguments that are integers which must be known then
+        self._is_trial = False  # whether a conversion only asks whether others must be known, too
         self._profile = None
         self._relaxed = None    # the assumption that did not hold, where that is why there must be another graph
 
@@ -303,22 +305,27 @@ class Conversions:
         return made
 
     def _with_numbers(self, values, types, how, made):
-        """A graph for some integers of the call, as few as there must be; None where that is no better than the one that there is."""
-        def graph_for(places):
+        """A graph for one of the integers of the call, or for all of them where it must know several; None where that is no better than the one
+        that there is."""
+        def graph_for(places, most):
+            self._is_trial = len(places) < len(all_places)
             with contextlib.suppress(ConversionError):
                 found = self._converted_for(values, tuple(Const(values[n]) if n in places else one for n, one in enumerate(types)), how)
-                return found if made is None or len(found.left) < len(made.left) else None
-        places = [n for n, type_ in enumerate(types) if type_ == INT and is_small(values[n]) and n in (self._numbers or [n])]
-        best = graph_for(places) if places else None
-        if best is None or self._numbers is not None:
+                if len(found.left) <= most:
+                    self._numbers = places
+                    return found
+            return None
+        all_places = [n for n, type_ in enumerate(types) if type_ == INT and is_small(values[n])]
+        known = [n for n in self._numbers or () if n in all_places]
+        trials = [known] if known else [*([n] for n in all_places), *([all_places] if len(all_places) > 1 else [])]
+        try:
+            best = next(filter(None, (graph_for(places, sys.maxsize if made is None else len(made.left) - 1) for places in trials)), None)
+            if best is not None and not known and 1 < len(all_places) == len(self._numbers):
+                for place in all_places:
+                    best = graph_for([n for n in self._numbers if n != place], len(best.left)) or best
             return best
-        for place in places[:] if len(places) > 1 else ():
-            fewer = [n for n in places if n != place]
-            found = graph_for(fewer)
-            if found is not None and len(found.left) <= len(best.left):
-                best, places = found, fewer
-        self._numbers = places
-        return best
+        finally:
+            self._is_trial = False
 
     def _converted_for(self, values, types, how):
         """A graph in which loops are whole where the engine sees what their turns have apart, and else taken apart."""
@@ -358,6 +365,7 @@ class Conversions:
                          followed=dict(self._followed), profile=self._profile, **how)
         made.lays_out = "entry" not in how
         made.keeps_places = made.lays_out and self._settings["workers"] == 1
+        made.is_trial = self._is_trial
         self._last = made
         return made
 

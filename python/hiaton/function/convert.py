@@ -59,6 +59,8 @@ class Converter(Instances, GraphTypes, Reasons):
         self.strict = {}            # by function, parameter and type: the side that it must be of
         self.makes_objects = False  # whether the graph makes objects, of which no two are the same
         self.fixed = set()          # functions that need numbers which are known before the run
+        self.fixed_before = set()   # those of them that were known when the round began
+        self.is_trial = False       # whether the conversion ends where the function itself is handed such a number
         self.scopes = {}            # by function
         self.signatures = {}        # by function
         self.any_size = {}          # by function and the types without sizes: types for tensors of many sizes
@@ -230,9 +232,9 @@ class Converter(Instances, GraphTypes, Reasons):
         self.own_names[key] = self.own_names.get(key, frozenset()) | {name}
         self.own_names_grew = self.changed = True
 
-    def needs_numbers(self):
-        """Whether something in it needs a number before the run that the function itself is handed."""
-        return id(self.with_own_names(self.function).__code__) in self.fixed
+    def needs_numbers(self, before=False):
+        """Whether something in it needs a number before the run that the function itself is handed; `before`: this round began so."""
+        return id(self.with_own_names(self.function).__code__) in (self.fixed_before if before else self.fixed)
 
     def loops_to_take_apart(self):
         """Those that the engine does not run in phases, the work of all turns first and in batches; see src/passes/split_loops."""
@@ -324,7 +326,7 @@ class Converter(Instances, GraphTypes, Reasons):
         return self.sites.setdefault(message, len(self.sites) + 1)
 
     def _begin_round(self):
-        self.left = []
+        self.left, self.fixed_before = [], set(self.fixed)
         self.sites = {}
         self.speculated = {}
         self.whole = {}

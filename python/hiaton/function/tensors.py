@@ -6,6 +6,7 @@ import itertools
 
 from hiaton import _core, elsewhere, pieces, tensors
 from hiaton.function import prelude
+from hiaton.function.errors import ConversionError
 from hiaton.function.sums import is_of_several_tensors
 from hiaton.function.types import INT, NONE, Const, Lst, Scalar, Tens, Tup, Value, as_number, is_number
 
@@ -195,6 +196,8 @@ class Tensors:
             fixed |= asked
             self.converter.changed = True
             self.fail()
+        if self.converter.is_trial and self.converter.needs_numbers(before=True):
+            raise ConversionError("a number that is an argument must be known before the run")
 
     def promoted(self, values, one_type):
         """The operands in the element types that eager operations give them."""
