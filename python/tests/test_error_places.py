@@ -30,8 +30,9 @@ def line_of(function, number):
 
 
 def test_the_line_and_the_calls_of_a_run_error():
+    model = Model()
     with pytest.raises(hia.ConversionError) as error:
-        nn.value_and_grad(Model(), outer, strict=True)(Model(), hia.ones(2), 4)
+        nn.value_and_grad(model, outer, strict=True)(model, hia.ones(2), 4)
     assert isinstance(error.value.__cause__, hia.RunError)
     lines = str(error.value.__cause__).split("\n")
     assert lines[0].startswith(f"{line_of(power, 1)}:29: error: ") and "overflow" in lines[0], lines

@@ -190,6 +190,7 @@ class Conversions:
         self._followed = {}     # by cell: its place, and the type for an argument that it is
         self._fixed = set()     # the cells that must be known before the run
         self._numbers = None    # the places of arguments that are integers which must be known then
+        self._needs_numbers = False  # whether the last conversion found that some must be
         self._is_trial = False  # whether a conversion only asks whether others must be known, too
         self._profile = None
         self._relaxed = None    # the assumption that did not hold, where that is why there must be another graph
@@ -298,7 +299,7 @@ class Conversions:
             made, error = self._converted_for(values, types, how), None
         except ConversionError as refused:
             made, error = None, refused
-        if self._last.needs_numbers() and (made is None or made.left):
+        if self._needs_numbers and (made is None or made.left):
             made = self._with_numbers(values, types, how, made) or made
         if made is None:
             raise error
@@ -339,13 +340,15 @@ class Conversions:
             if not whole.whole:
                 raise
             apart, reason = None, error
+        finally:
+            self._needs_numbers = whole.needs_numbers()
         converter = whole
         if apart is None or apart:
             try:
                 split = self._taken_apart(values, types, {**how, "apart": apart}, whole if reason is None else None)
             except ConversionError:
                 if reason is not None:
-                    raise reason
+                    raise reason from None
             else:
                 converter = split if reason is not None or len(split.left) <= len(whole.left) else whole
         return Graph(converter, graph_function(converter, self._settings))
@@ -366,7 +369,6 @@ class Conversions:
         made.lays_out = "entry" not in how
         made.keeps_places = made.lays_out and self._settings["workers"] == 1
         made.is_trial = self._is_trial
-        self._last = made
         return made
 
     def _assumed(self, number, value, type_):

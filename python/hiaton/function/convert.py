@@ -234,7 +234,8 @@ class Converter(Instances, GraphTypes, Reasons):
 
     def needs_numbers(self, before=False):
         """Whether something in it needs a number before the run that the function itself is handed; `before`: this round began so."""
-        return id(self.with_own_names(self.function).__code__) in (self.fixed_before if before else self.fixed)
+        fixed = self.fixed_before if before else self.fixed
+        return bool(fixed) and id(self.with_own_names(self.function).__code__) in fixed
 
     def loops_to_take_apart(self):
         """Those that the engine does not run in phases, the work of all turns first and in batches; see src/passes/split_loops."""

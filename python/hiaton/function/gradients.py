@@ -123,6 +123,8 @@ class Converted(Conversions):
                 f"'{self._function.__qualname__}': expected objects that are apart from each other; give copies"))
         except TooMany as error:
             return self._in_python(values, args, named, ConversionError(str(error)))
+        except ConversionError as error:
+            raise ConversionError(str(error)) from None  # without the calls inside of the conversion
         given = values if graph.states is None else graph.states.read(values)
         if given is None:
             raise ConversionError(f"'{self._function.__qualname__}': expected objects that are not known to it otherwise, where "
