@@ -122,7 +122,7 @@ class Programs(RandomText):
             name = self.name("c")
             self.lines.append(pad + self.pick(f"{name} = {one}.inner", f"{name} = Inner(n)", f"{name} = made_inner(n)"))
             scope["inners"].append(name)
-        elif way == 23 and indent == 1 and self.random.random() < 0.4:
+        elif way == 23 and indent == 1 and self.random.random() < 0.6:
             self.function_inside(scope, one, pad)
         elif way == 24 and scope["inners"]:
             self.lines.append(f"{pad}s += {self.pick(*scope['inners'])}.note({self.number(scope, 1)})")
@@ -131,9 +131,25 @@ class Programs(RandomText):
 
     def function_inside(self, scope, one, pad):
         name = self.name("inside")
+        if self.random.random() < 0.6:
+            self.maker_inside(scope, name, pad)
+            return
         body = self.pick(f"return {one}.i + k", f"{one}.i += k\n{pad}    return {one}.i", f"return {one}.grown(k)")
         self.lines.append(f"{pad}def {name}(k):\n{pad}    {body}")
         self.lines.append(f"{pad}s += {name}({self.number(scope, 0)})")
+
+    def maker_inside(self, scope, name, pad):
+        """A function inside with an object of its own, which it changes and may give back."""
+        own = self.name("o")
+        steps = [f"{own}.i += k", f"{own}.items.append({own}.i)", f"{own}.grow(k)", f"for x in range(k % 4):\n{pad}        {own}.items.append(x)",
+                 f"if k > 2:\n{pad}        {own} = Thing(k)", f"{own}.inner.note(k)", f"{own}.items[:1] = [k, 2]", f"kept.append({own})",
+                 f"if k > 0:\n{pad}        {own}.items.append({name}(k // 2 - 1){{}})", f"{own}.link = Thing(k)", f"while {own}.i < 4:\n{pad}        {own}.i += 2"]
+        gives_object = self.random.random() < 0.3
+        body = [f"{own} = {self.pick('Thing(k)', 'made(k)')}", *self.random.sample(steps, self.random.randint(2, 5)),
+                f"return {own}" if gives_object else f"return {own}.{self.pick('i', 'double', 'inner.count')}"]
+        self.lines.append(f"{pad}def {name}(k):")
+        self.lines += [f"{pad}    {line.format('.i' if gives_object else '')}" for line in body]
+        self.lines.append(f"{pad}s += {name}({self.number(scope, 0)}){'.i' if gives_object else ''}")
 
     # Classes and functions.
 

@@ -285,7 +285,8 @@ class Programs(RandomText):
     def change(self, scope):
         """A statement that changes a list."""
         xs, i = self.pick(*scope["made"]), self.integer(scope, 1)
-        return self.pick(f"{xs}[{self.random.randint(-2, 2)}] {self.pick(*self.operators)} {i}", f"{xs}.insert({self.integer(scope, 1)}, {i})",
+        part = self.pick(f"{self.integer(scope, 0)}:{self.integer(scope, 0)}", f"{self.random.randint(-3, 3)}:", f":{self.random.randint(-3, 3)}", ":")
+        return self.pick(f"{xs}[{part}] = {self.listing(scope, 1)}", f"{xs}[{part}] = ({i}, 7)", f"del {xs}[{part}]", f"{xs}[{self.random.randint(-2, 2)}] {self.pick(*self.operators)} {i}", f"{xs}.insert({self.integer(scope, 1)}, {i})",
                          f"{xs}.sort(reverse={self.boolean(scope, 0)})", f"{xs}.reverse()", f"{xs}.append({i})", f"del {xs}[{i}]",
                          f"{xs}.remove({i})", f"{xs}.clear()", f"{xs}[{i}] = {self.integer(scope, 1)}")
 
