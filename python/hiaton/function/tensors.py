@@ -197,7 +197,7 @@ class Tensors:
             self.converter.changed = True
             self.fail()
         if self.converter.is_trial and self.converter.needs_numbers(before=True):
-            raise ConversionError("a number that is an argument must be known before the run")
+            raise ConversionError("a number that is an argument must be known before the run; the graph is one for this number then")
 
     def promoted(self, values, one_type):
         """The operands in the element types that eager operations give them."""
