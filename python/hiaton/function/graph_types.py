@@ -14,6 +14,7 @@ def graph_type(dtype, dims=()):
 
 
 _INDEX = graph_type("i64", (-1,))
+_OF_NO_VALUES = frozenset((Const, NeverType, Opaque, Own, Sink))
 _SCALARS = {bool: graph_type("bool"), int: graph_type("i64"), float: graph_type("f64")}
 
 
@@ -29,9 +30,12 @@ def _array_of(kind):
 class GraphTypes:
     def graph_types(self, type_):
         """The types of the values that a value of the type consists of."""
-        if isinstance(type_, Scalar):
+        exact = type(type_)  # what conversions ask for most comes first
+        if exact is Scalar:
             return [_SCALARS[type_.kind]]
-        if isinstance(type_, (Const, NeverType, Opaque, Own, Sink)):
+        if exact is Lst:
+            return [graph_type(dtype, (-1,)) for dtype in dtypes_of_array(type_)] if type_.array else [self.list_type(type_.element)]
+        if exact in _OF_NO_VALUES:
             return []
         if isinstance(type_, Symbol):
             return [_SCALARS[int]]
@@ -55,11 +59,7 @@ class GraphTypes:
         if isinstance(type_, KeyTable) or isinstance(type_, Mapping) and self.lies_in_table(type_):
             keys, items = (list(map(_array_of, self.graph_types(part))) for part in type_.items)
             return [_INDEX, *keys, _SCALARS[int], _SCALARS[int], *items]
-        if isinstance(type_, (Mapping, SearchTree)):
-            return [self._tree_type(type_), *([_SCALARS[int]] if isinstance(type_, Mapping) else [])]
-        if type_.array:
-            return [graph_type(dtype, (-1,)) for dtype in dtypes_of_array(type_)]
-        return [self.list_type(type_.element)]
+        return [self._tree_type(type_), *([_SCALARS[int]] if isinstance(type_, Mapping) else [])]
 
     def list_type(self, element):
         return self.builder.list_of(self.element_type(element))

@@ -10,11 +10,12 @@ from hiaton.function.prelude_numbers import factorial, float_floor, float_mod, g
 __all__ = ["factorial", "float_floor", "float_mod", "gcd", "isqrt", "power", "rounded"]  # besides those that are defined here
 ops = _core.ops
 _OTHERS = (prelude_lists, prelude_numbers, prelude_mappings, prelude_tables, prelude_trees)
+_FILES = frozenset((__file__, *(others.__file__ for others in _OTHERS)))
 
 
 def is_text_of(file):
     """Whether the file is one of those that are converted in the place of built-in functions."""
-    return file == __file__ or file in (others.__file__ for others in _OTHERS)
+    return file in _FILES
 
 
 def holds(names):

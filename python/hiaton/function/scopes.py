@@ -1,6 +1,16 @@
 """Which names the text of a function sets, reads, and reads of the function around."""
 
 import ast
+import functools
+
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+_WITHOUT_NODES = frozenset(("ctx", "id", "attr", "arg", "kind", "type_comment"))
+
+
+@functools.cache
+def _fields_of_nodes(kind):
+    """The fields in which a kind of syntax tree may hold others, but for whether a name is read or set."""
+    return () if kind is ast.Constant else tuple(field for field in kind._fields if field not in _WITHOUT_NODES)
 
 
 def nodes_below(nodes, also_inside=False):
@@ -10,13 +20,13 @@ def nodes_below(nodes, also_inside=False):
     while pending:
         node = pending.pop()
         yield node
-        if not also_inside and isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        if not also_inside and isinstance(node, _FUNCTIONS):
             continue
-        for field in node._fields:
+        for field in _fields_of_nodes(type(node)):
             child = getattr(node, field, None)
-            if isinstance(child, list):
+            if type(child) is list:
                 pending += [one for one in child if isinstance(one, ast.AST)]
-            elif isinstance(child, ast.AST) and field != "ctx":
+            elif isinstance(child, ast.AST):
                 pending.append(child)
 
 
