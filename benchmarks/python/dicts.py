@@ -1,5 +1,6 @@
 """Programs that change dicts, sets and objects which they make, as graphs and in plain Python."""
 
+import collections
 import functools
 
 from measuring import beside_python
@@ -76,6 +77,27 @@ def reached(n):
     return len(seen)
 
 
+def grouped(numbers):
+    """How many numbers the largest group has, of those that have the same rest."""
+    groups, most = {}, 0
+    for number in numbers:
+        groups.setdefault(number % 1009, []).append(number)
+    for rest in groups:
+        most = max(most, len(groups[rest]))
+    return most
+
+
+def counted(numbers):
+    """How often each last digit follows on a rest."""
+    counts, numbers_of = {}, collections.defaultdict(int)
+    for number in numbers:
+        rest, digit = number % 101, number % 10
+        counts.setdefault(rest, {}).setdefault(digit, 0)
+        counts[rest][digit] += 1
+        numbers_of[rest] += 1
+    return sum(len(counts[rest]) * numbers_of[rest] for rest in counts)
+
+
 class Parser:
     """Sums, products and brackets: 1 is +, 2 is *, 3 and 4 are brackets, the others numbers."""
 
@@ -122,5 +144,6 @@ def dicts(bench):
     tokens = [token for k in range(size * 20) for token in (3, 5 + k % 7, 1 + k % 2, 6, 4, 1 + k % 3 % 2)] + [5]
     programs = [(longest_common, numbers(size, 5), numbers(size, 4)), (best_load, [1 + k for k in numbers(40, 23)], numbers(40, 17), size * 3),
                 (longest_chain, size * 100), (queens, 5 if bench.smoke else 7),
-                (reached, 2 if bench.smoke else 15), (parsed, tokens)]
+                (reached, 2 if bench.smoke else 15), (parsed, tokens),
+                (grouped, numbers(size * 100, 10**6)), (counted, numbers(size * 100, 10**6))]
     beside_python(bench, "dicts", "Programs that change dicts, sets and objects", programs)

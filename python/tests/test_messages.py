@@ -63,7 +63,7 @@ def queued(values):
 
 
 def counted(values):
-    return collections.Counter(values).most_common(1)
+    return collections.Counter({value: 1 for value in values})
 
 
 @functools.cache
@@ -109,7 +109,7 @@ def part_of_the_run(values):
     (no_source, 1, "'eval' is foreign to the graph; call it outside of the function, or let Python run this function"),
     (foreign, 1, "an object of 'frozenset' cannot be made in a graph; use a set"),
     (queued, 1, "an object of 'deque' cannot be made in a graph; use a list, with append, pop() and pop(0)"),
-    (counted, 1, "an object of 'Counter' cannot be made in a graph; use a dict, and d[key] = d.get(key, 0) + 1"),
+    (counted, 1, "a Counter of this cannot be converted; give it a list, a comprehension or list(...) of it"),
     (cached, 1, "'kept' keeps its results for later calls, which a graph does not; define it inside of the function that calls it, "
                 "with functools.cache, or call it without that"),
     (letters, 1, "the length of str cannot be converted; count in the function, or hand over a list, as of numbers of its letters"),

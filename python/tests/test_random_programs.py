@@ -16,6 +16,7 @@ import signal
 import warnings
 
 import random_array_programs
+import random_item_programs
 import random_mapping_programs
 import random_object_programs
 import random_programs
@@ -192,6 +193,13 @@ def test_programs_that_look_up_lists_give_what_python_gives():
 def test_programs_with_dicts_and_sets_give_what_python_gives():
     count = COUNT // 8
     seen = run_in_parts(random_mapping_programs, count)
+    assert seen["converted"] > 0.3 * count, seen
+    assert seen["calls of graphs"] > 0.2 * seen["gives"], seen
+
+
+def test_programs_that_change_items_of_dicts_give_what_python_gives():
+    count = COUNT // 20
+    seen = run_in_parts(random_item_programs, count)
     assert seen["converted"] > 0.3 * count, seen
     assert seen["calls of graphs"] > 0.2 * seen["gives"], seen
 

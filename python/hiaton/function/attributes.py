@@ -3,6 +3,7 @@
 import inspect
 
 from hiaton import _core
+from hiaton.function.default_dicts import python_class
 from hiaton.function.scopes import calls_change
 from hiaton.function.types import NUMBERS, Const, Dct, Lst, MadeList, Mapping, Objs, Scalar, Symbol, Tens, Tup, Union, Value, family, is_number, is_text
 
@@ -113,7 +114,7 @@ class Attributes:
             return found + [(self.is_instance_of(value, [cls]), cls) for cls in sorted(type_.classes, key=lambda cls: cls.__qualname__)]
         known = {Const: lambda: type(type_.value), Scalar: lambda: type_.kind, Symbol: lambda: str, Tens: lambda: _core.Tensor,
                  Objs: lambda: next(iter(type_.classes)), Tup: lambda: list if type_.cls is MadeList else type_.cls, Lst: lambda: list,
-                 Dct: lambda: dict, Mapping: lambda: type_.cls}
+                 Dct: lambda: dict, Mapping: lambda: python_class(type_.cls)}
         kind = family(type_)
         if kind not in known:
             self.refuse(f"the class of {type_} cannot be asked for in a graph; ask isinstance(x, Class)")
@@ -169,7 +170,7 @@ class Attributes:
                     found = self.any_of(found, self.is_instance_of(value, [cls]) if len(type_.classes) > 1 or type_.none else True)
             return found
         kinds = {Scalar: lambda: type_.kind, Symbol: lambda: str, Tens: lambda: _core.Tensor, Lst: lambda: list, Dct: lambda: dict,
-                 Tup: lambda: type_.cls, Mapping: lambda: type_.cls}
+                 Tup: lambda: type_.cls, Mapping: lambda: python_class(type_.cls)}
         return hasattr(kinds[family(type_)](), name) if family(type_) in kinds else False
 
     def _is_none(self, value):

@@ -1,6 +1,7 @@
 """The built-in functions that calls are converted of, by what they do with their arguments."""
 
 import builtins
+import collections
 import functools
 
 from hiaton.function import mathematics
@@ -31,4 +32,4 @@ def lazy():
 def iterating():
     """Built-in functions that go over their argument: they see its syntax tree, since it may be a generator."""
     return _Functions([builtins.sum, builtins.any, builtins.all, builtins.list, builtins.tuple, builtins.reversed,
-                       builtins.min, builtins.max, builtins.sorted, builtins.dict, builtins.set])
+                       builtins.min, builtins.max, builtins.sorted, builtins.dict, builtins.set, collections.Counter])

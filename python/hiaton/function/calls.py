@@ -20,12 +20,13 @@ from hiaton.function.known_items import is_parameters_of_module
 from hiaton.function.lent_lists import LentObject
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.mappings import store_operations
+from hiaton.function.partials import is_function, is_partial, partial_with
 from hiaton.function.scopes import CHANGES, calls_change, changed
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope
 from hiaton.function.types import (INT, NEVER, NONE, Const, Dct, Func, Lst, Mapping, Objs, Tens,
-                                   Tup, Union, Value, is_function, is_number, is_partial, is_text, partial_with)
+                                   Tup, Union, Value, is_number, is_text)
 from hiaton.tape import GradientTape, stop_gradient
 
 _DTYPES = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
@@ -122,7 +123,9 @@ class Calls:
                 and node.func.value.func.id == "super":
             return self._call_super(node)
         own = self.own_name(node.func.value)
-        if own is None:
+        if own is None and node.func.attr == "keys" and self.owns_items(getattr(node.func.value, "id", None)):
+            value = self.peek(node.func.value, True)
+        elif own is None:
             value = self.receiver_of(node.func.value)
             own = self.name_of_new(value)
         if own is not None:

@@ -160,7 +160,11 @@ class Closures:
         found = self.where.functions.get(name)
         if found is None or found[1] is self.where:
             return None
-        captured = [(n, self.handed(n)) for n in sorted(needed_names(found[1], found[0])[0])
+        read = sorted(needed_names(found[1], found[0])[0])
+        for n in read:
+            if not self.is_lent_to(found[1], found[0], n):
+                self.let_items_out(n)
+        captured = [(n, self.handed(n)) for n in read
                     if n in self.env and not self.is_lent_to(found[1], found[0], n)]
         for number, default in enumerate([*found[0].args.defaults, *found[0].args.kw_defaults]):
             if default is not None and not isinstance(default, ast.Constant):

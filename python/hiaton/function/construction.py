@@ -12,9 +12,8 @@ from hiaton.function.statements import Scope
 from hiaton.function.types import Const, Dct, Objs, Tup, Value
 
 _MISSING = object()
-_COUNTS = "use a dict, and d[key] = d.get(key, 0) + 1"
 ADVICE_BY_CLASS = {  # what to write in place of objects of these
-    collections.deque: "use a list, with append, pop() and pop(0)", collections.Counter: _COUNTS, collections.defaultdict: _COUNTS,
+    collections.deque: "use a list, with append, pop() and pop(0)",
     collections.OrderedDict: "use a dict, whose keys have the same order", frozenset: "use a set", itertools.groupby: "sort the items, and go over them in a loop"}
 
 

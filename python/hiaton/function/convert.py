@@ -21,7 +21,7 @@ from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.graph_types import GraphTypes, graph_type, items_as_list
 from hiaton.function.instances import GROWS, Instances, parameters_of
-from hiaton.function.mappings import mappings_in
+from hiaton.function.given_mappings import mappings_in
 from hiaton.function.names import capital_name, plain_name
 from hiaton.function.own_trees import with_own_objects
 from hiaton.function.reasons import Reasons

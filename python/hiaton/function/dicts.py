@@ -4,12 +4,14 @@ import ast
 import dataclasses
 import enum
 
+from hiaton.function.key_orders import key_type
 from hiaton.function.known_items import MOST_KEYS
 from hiaton.function.mappings import empty_mapping
 from hiaton.function.own_trees import is_field
+from hiaton.function.partials import is_partial
 from hiaton.function.scopes import changed, read_names
-from hiaton.function.types import (NONE, NUMBERS, Const, Dct, DictView, Func, Lst, Mapping, NeverType, NewObj, Scalar, Sink, Symbol, Tens, Tup, Union,
-                                   Value, is_partial, sides_of)
+from hiaton.function.types import (NEVER, NONE, NUMBERS, Const, Dct, DictView, Func, Lst, Mapping, NeverType, NewObj, Scalar, Sink, Symbol, Tens, Tup, Union,
+                                   Value, sides_of)
 
 
 def is_key(value):
@@ -20,6 +22,12 @@ def is_key(value):
 def is_fresh(type_):
     """Whether it is, or is a tuple of, a list or a dict that nobody else refers to."""
     return any(map(is_fresh, type_.items)) if isinstance(type_, Tup) else getattr(type_, "fresh", False)
+
+
+def makes_new(node):
+    """Whether an expression gives a list, a dict or a set that it makes itself."""
+    is_call = isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("dict", "list", "set")
+    return is_call or isinstance(node, (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Set, ast.SetComp))
 
 
 def may_refer(type_):
@@ -39,11 +47,23 @@ def _lists_below(type_):
     return 0 if isinstance(type_, (Scalar, Sink, Tens, Symbol, Const, NeverType)) else None
 
 
+def _may_hold_mapping(type_, held):
+    """Whether a value of the type may be, or hold, a dict or a set. One that nobody else refers to is no other one."""
+    if isinstance(type_, (Lst, Mapping)):
+        is_like = isinstance(type_, Mapping) and type_.cls is held.cls and (NEVER in (type_.key, held.key) or type_.key == held.key)
+        return is_like and not type_.fresh or _may_hold_mapping(type_.element if isinstance(type_, Lst) else type_.value, held)
+    if isinstance(type_, (NewObj, Tup, Union)):
+        return any(_may_hold_mapping(part, held) for part in getattr(type_, "items", getattr(type_, "sides", ())))
+    return may_refer(type_)
+
+
 def may_hold(type_, held):
     """Whether a value of the type may be, or hold, a list or a dict of another one: a list of numbers holds no list of lists, and one that lies
     in an array is that of a name alone."""
     if isinstance(type_, Lst) and type_.array and type_.fresh:
         return False
+    if isinstance(held, Mapping):
+        return _may_hold_mapping(type_, held)
     most, least = _lists_below(type_), _lists_below(held)
     return may_refer(type_) and (most is None or least is None or most >= least)
 
@@ -54,9 +74,10 @@ class Dicts:
             return self.default(empty_mapping(dict))
         pairs = []
         for key, item in zip(node.keys, node.values):
-            value = self.eval(item) if key is not None else self._taken_apart_dict(self.eval(item), node)
+            value = self._kept(self.eval(item), item) if key is not None else self._taken_apart_dict(self.eval(item), node)
             pairs.append((None if key is None else self.eval(key), value))
-        if all(isinstance(value.type, Dct) if key is None else _is_known_key(key.type) for key, value in pairs):
+        has_changed_items = node is self.dict_with_changed_items and len({None if key is None else key_type(key.type) for key, _ in pairs} | {None}) == 2
+        if not has_changed_items and all(isinstance(value.type, Dct) if key is None else _is_known_key(key.type) for key, value in pairs):
             found = {}
             for key, value in pairs:
                 found.update(zip(value.type.keys, self.items(value)) if key is None else [(key.type.value, value)])
@@ -84,12 +105,13 @@ class Dicts:
         before, self.env = self.env, dict(self.env)
         try:
             with self.on_a_side():
-                unknown = self.over_known_items(node.generators, add)
+                unknown = node if node is self.dict_with_changed_items else self.over_known_items(node.generators, add)
         finally:
             self.keep_changes(before, {part.id for each in node.generators for part in ast.walk(each.target) if isinstance(part, ast.Name)})
             self.env = before
         if unknown is not None or unknown_keys:
-            return self.dict_of_pairs(self.whole_list(self.comprehension(self._pairs_of(node)), node))
+            made = self.dict_of_pairs(self.whole_list(self.comprehension(self._pairs_of(node)), node))
+            return self.owning(made) if makes_new(node.value) else made
         return self.dict_of(found) if found else self.default(empty_mapping(dict))
 
     @staticmethod
@@ -212,6 +234,8 @@ class Dicts:
         if changed(target.slice) & read_names([target.value]) and not isinstance(target.slice, ast.Slice):
             self.set_item_with_keys(target, value)
             return
+        if isinstance(target.value, (ast.Subscript, ast.Call)) and self.set_in_item(target, value):
+            return
         if self.own_name(target.value) is not None:
             self.call_special(target.value.id, "__setitem__", [self.eval(target.slice), value], {})
             return
@@ -256,7 +280,8 @@ class Dicts:
         if isinstance(type_, Dct) and type_.fresh:
             return Value(Dct(type_.keys, type_.items, False, type_.made), value.ids)
         if isinstance(type_, Mapping):
-            return Value(dataclasses.replace(type_, fresh=False), value.ids)
+            value = self.with_plain_items(value)
+            return Value(dataclasses.replace(value.type, fresh=False), value.ids)
         return Value(Lst(type_.element), value.ids) if isinstance(type_, Lst) else value
 
     def iterated(self, value):

@@ -8,6 +8,7 @@ import types as python_types
 from hiaton import _core
 
 from hiaton.function.attributes import is_of_several
+from hiaton.function.default_dicts import python_class
 from hiaton.function.dicts import is_fresh
 from hiaton.function.number_arrays import is_array_of
 from hiaton.function.own_trees import is_field, with_fields
@@ -76,11 +77,15 @@ class Expressions:
             return Value(Const(getattr(builtins, name)))
         self.refuse(f"name '{name}' is not defined; define it before the function is called")
 
-    def peek(self, node):
-        """The value of an expression that is only looked at: a list stays one that nobody else refers to."""
+    def peek(self, node, keeps_items=False):
+        """The value of an expression that is only looked at: a list stays one that nobody else refers to. `keeps_items`: only the length and
+        the keys of a dict are asked."""
         if isinstance(node, ast.Name) and isinstance(getattr(self.env.get(node.id), "type", None), (Lst, Dct, Mapping)):
+            if not keeps_items:
+                self.let_items_out(node.id)
             return self.forward(self.cells_of(node.id) if is_table(self.env[node.id].type) else self.env[node.id])
-        return self.eval(node)
+        item = self.item_to_look_at(node)
+        return self.eval(node) if item is None else item
 
     def eval_Attribute(self, node):
         path = self.path_of(node)
@@ -123,7 +128,7 @@ class Expressions:
     def eval_NamedExpr(self, node):
         value = self.eval(node.value)
         self.bind(node.target.id, value)
-        return value
+        return self.name_value(node.target.id) if is_fresh(value.type) else value
 
     def eval_Tuple(self, node):
         return self.tuple_of(self.eval_many(node.elts))
@@ -216,7 +221,7 @@ class Expressions:
     def branch(self, condition, true, then, false, otherwise, key, given=None):
         """A branch whose sides know what the condition tells; names that they bind are theirs alone. `given`: the names whose values they give
         back; None: nothing comes behind them."""
-        referred, names, around = set(), self.names_of_sides(), self.held_around
+        referred, let_out, names, around = set(), set(), self.names_of_sides(), self.held_around
         held = around if given is None else around | self.names_of_arrays(self.env) - with_fields(given, self.env)
 
         def on(learned, side):
@@ -233,14 +238,18 @@ class Expressions:
                     # Lists that something else refers to on this side.
                     referred.update(name for name, value in before.items() if is_fresh(value.type)
                                     and name in self.env and not is_fresh(self.env[name].type))
+                    let_out.update(self.items_let_out_by(before))
                     self.env = before
             return run
         made = self.either(condition, on(true, then), on(false, otherwise), key)
+        for name in let_out:
+            self.let_items_out(name)
         self.share(referred)
         return made
 
     def share(self, names):
         for name in names:
+            self.let_items_out(name)
             self.env[name] = self.without_array_of(name) if self.is_array(name) else self.shared(self.env[name])
 
     # Conditions: a bool that is known, or a value of the graph; with what is known on each side.
@@ -455,7 +464,7 @@ class Expressions:
         if isinstance(type_, Const):
             return isinstance(type_.value, classes)
         kinds = {Scalar: getattr(type_, "kind", None), Symbol: str, Lst: list, Dct: dict, Func: python_types.FunctionType,
-                 Tup: getattr(type_, "cls", None), Mapping: getattr(type_, "cls", None)}
+                 Tup: getattr(type_, "cls", None), Mapping: python_class(getattr(type_, "cls", None))}
         if isinstance(type_, Tens):
             return issubclass(_core.Tensor, classes)
         return issubclass(kinds[family(type_)], classes)

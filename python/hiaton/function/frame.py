@@ -11,6 +11,7 @@ from hiaton.function.attributes import Attributes
 from hiaton.function.calls import Calls
 from hiaton.function.closures import Closures
 from hiaton.function.construction import Construction
+from hiaton.function.default_dicts import DefaultDicts
 from hiaton.function.dicts import Dicts
 from hiaton.function.differentiation import Differentiation
 from hiaton.function.equality import Equality
@@ -18,6 +19,8 @@ from hiaton.function.errors import Unreached
 from hiaton.function.expressions import Expressions
 from hiaton.function.folds import Folds
 from hiaton.function.iterators import Iterators
+from hiaton.function.given_mappings import GivenMappings
+from hiaton.function.item_changes import ItemChanges
 from hiaton.function.key_tables import KeyTables
 from hiaton.function.known_items import KnownItems
 from hiaton.function.lent_lists import LentLists
@@ -33,10 +36,12 @@ from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.own_calls import OwnCalls
 from hiaton.function.own_objects import OwnObjects
+from hiaton.function.owned_items import OwnedItems
 from hiaton.function.paths import Paths
 from hiaton.function.patterns import Patterns
 from hiaton.function.ranges import Ranges
 from hiaton.function.reasons import Ending, is_of_package
+from hiaton.function.recasts import are_recast
 from hiaton.function.search_trees import SearchTrees
 from hiaton.function.speculation import Speculation
 from hiaton.function.starred import Starred
@@ -47,7 +52,7 @@ from hiaton.function.tables import Tables
 from hiaton.function.tensors import Tensors
 from hiaton.function.texts import Texts
 from hiaton.function.types import (NEVER, Const, Dct, Func, GivenItems, Lst, Mapping, NewObj, Objs, Opaque, Scalar, Store, Symbol, Tens, Tup, Union,
-                                   Value, are_recast, general, join)
+                                   Value, general, join)
 
 _ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
 
@@ -67,7 +72,7 @@ def scalar_type(dtype):
 
 class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects,
             Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, Tables, Mappings, MappingChanges, KeyTables, SearchTrees, Managers, Equality, Speculation, State, Sums, Iterators, Ranges,
-            KnownItems, Texts, OwnObjects, OwnCalls, Paths, Starred):
+            KnownItems, Texts, OwnObjects, OwnCalls, Paths, Starred, OwnedItems, ItemChanges, GivenMappings, DefaultDicts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

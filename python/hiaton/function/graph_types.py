@@ -81,7 +81,8 @@ class GraphTypes:
         """Whether a dict or a set is a hash table: where the items are numbers, and no tensors are computed, for which what is changed in
         place would wait."""
         are_numbers = all(not kind.is_data and not kind.dims for kind in self.graph_types(type_.value))
-        return are_numbers and self.lays_out and not self.has_tensors
+        is_inner = isinstance(type_, Mapping) and type_.inner
+        return are_numbers and not is_inner and self.lays_out and not self.has_tensors
 
     def _tree_type(self, type_):
         """Of a search tree: its sides, how many keys it has, and the number of the uppermost one, the key and its item."""

@@ -22,7 +22,7 @@ class Iterators:
         """The function of itertools that an expression calls; None: it is something else."""
         if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
             return None
-        if isinstance(node.func, ast.Attribute) and not isinstance(self.peek(node.func.value).type, Const):
+        if isinstance(node.func, ast.Attribute) and not isinstance(self.peek(node.func.value, True).type, Const):
             return None
         callee = self.eval(node.func)
         return callee.type.value if isinstance(callee.type, Const) and gives_iterator(callee.type.value) else None

@@ -195,7 +195,7 @@ class KnownItems:
             return False
         holder = node.func.value
         if node.func.attr in ("items", "keys", "values"):
-            return (_is_plain(holder) or self._is_dict_view(holder)) and self._is_dict(self.peek(holder).type)
+            return (_is_plain(holder) or self._is_dict_view(holder)) and self._is_dict(self.peek(holder, True).type)
         return node.func.attr == "parameters" and _is_plain(holder) and is_parameters_of_module(self.eval(node.func).type)
 
     @staticmethod

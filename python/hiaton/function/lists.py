@@ -8,7 +8,8 @@ import inspect
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.own_trees import is_field
 from hiaton.function.scopes import CHANGES, changed, nodes_below
-from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, Tup, Value, are_recast, is_number, join
+from hiaton.function.recasts import are_recast
+from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, Tup, Value, is_number, join
 
 # Methods by name: what makes the other list, and how many arguments there are.
 _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
@@ -106,7 +107,8 @@ class Lists:
         if value is None or not isinstance(value.type, Lst) or len(node.args) != 1:
             return None
         self.own(name, value, node, True)
-        item = self.held(self.eval(node.args[0]))
+        item = self.eval(node.args[0])
+        item = self.held(item if isinstance(item.type, Lst) else self.shared(item))
         if name not in self.env:
             self.refuse(f"'{name}' is a list of an object that is put somewhere by what is appended; compute that on a line before", node)
         value = self.env[name]  # the item may be taken out of the same list
@@ -158,6 +160,8 @@ class Lists:
     def popped(self, node):
         """name.pop() or name.pop(0), of a list that nobody else refers to; None where it is something else."""
         is_pop = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("pop", "setdefault")
+        if is_pop and not node.keywords and isinstance(node.func.value, (ast.Call, ast.Subscript)):
+            return self.popped_of_item(node) if node.func.attr == "pop" else None
         if not is_pop or not isinstance(node.func.value, ast.Name) or node.keywords:
             return None
         name = node.func.value.id
@@ -194,7 +198,9 @@ class Lists:
             return False
         if node.func.attr in ("append", "extend") and len(node.args) == 1 and not node.keywords and self._grow_sink(node):
             return True
-        if node.func.attr in CHANGES and isinstance(node.func.value, (ast.Attribute, ast.Subscript)):
+        if node.func.attr in CHANGES and isinstance(node.func.value, (ast.Subscript, ast.Call)) and self.change_in_item(node):
+            return True
+        if node.func.attr in CHANGES and isinstance(node.func.value, (ast.Attribute, ast.Subscript, ast.Call)):
             self.ask_for_own_holder(node.func.value)
         if not isinstance(node.func.value, ast.Name):
             return False
@@ -304,6 +310,8 @@ class Lists:
     def delete_element(self, target):
         """del name[index]."""
         value = self.env.get(getattr(target.value, "id", None))
+        if isinstance(target.value, (ast.Subscript, ast.Call)) and self.delete_in_item(target):
+            return
         if value is not None and isinstance(value.type, Mapping):
             self.delete_key(target.value.id, self.eval(target.slice), target)
             return

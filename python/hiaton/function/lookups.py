@@ -89,7 +89,7 @@ class Lookups:
 
     def element_of_backward(self, node, items, index):
         """An element of a list of which the last item comes first."""
-        name = self._known_length(node.value.id)
+        name = self._known_length(getattr(node.value, "id", None))
         length = Value(NONE) if name is None else self.env[name]
         return self.call_prelude("element_of_backward", [self.mirrored(items), index, length])
 

@@ -118,6 +118,7 @@ class _Leave:
 class Loops:
     def run_loop(self, node, rest, following):
         """A loop; gives a value where what follows belongs to it, since it may return, else None."""
+        self.begin_items(node)
         if leaves([*node.body, *node.orelse], (ast.Return,)):
             after = Rest(rest, following, True)
             names = names_needed(self.where.tree, node) | after.names
@@ -164,7 +165,7 @@ class Loops:
             del self.env[name]
         if isinstance(made.type, Tup):
             read = read_names([node])
-            self.share([name for name, value in self.env.items() if name in read and is_fresh(value.type) and not self.is_array(name)
+            self.share([name for name, value in self.env.items() if name in read and is_fresh(value.type) and not self.is_array(name) and name not in results
                         and any(may_hold(item, value.type) for item in made.type.items)])
             for name, item in zip(results, self.items(made)):
                 if is_unbound(item.type):
@@ -322,6 +323,7 @@ class Loops:
 
     def comprehension(self, node):
         """A list, element after element, which do not wait for each other; a tuple, where the items are of several types."""
+        self.begin_items(node)
         written_out = self.elements_written_out(node)
         if written_out is not None:
             return written_out
@@ -403,7 +405,8 @@ class Loops:
                                     behind, ("kept", id(conditions[0]), len(lists)))
             if level + 1 < len(node.generators):
                 return start(frame, level + 1, behind())
-            value = frame.held(frame.eval(node.elt))
+            value = frame.eval(node.elt)
+            value = frame.held(value if isinstance(value.type, Lst) else frame.shared(value))
             frame.refuse_readers(targets, value)
             if isinstance(value.type, Lst):
                 value = frame.forward(value)

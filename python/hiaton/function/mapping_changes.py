@@ -2,6 +2,7 @@
 
 from hiaton.function.key_orders import key_type
 from hiaton.function.mappings import empty_mapping
+from hiaton.function.item_changes import names_of_changed_items
 from hiaton.function.scopes import changed, viewed_names
 from hiaton.function.types import NEVER, NONE, Const, Dct, Mapping, Value
 
@@ -34,7 +35,8 @@ class MappingChanges:
         value = self.own_mapping(name, target)
         if value.type.cls is set:
             self.fail("'set' object does not support item assignment")
-        if value.type.key is NEVER and isinstance(key.type, Const) and key_type(key.type) is not None:
+        is_changed_inside = value.type.inner or name in names_of_changed_items(self.where.tree)
+        if value.type.key is NEVER and isinstance(key.type, Const) and key_type(key.type) is not None and not is_changed_inside and value.type.cls is dict:
             self.bind(name, self.dict_of({key.type.value: item}))
             return
         self.bind(name, self.with_key(value, key, item))
@@ -42,13 +44,21 @@ class MappingChanges:
     def delete_key(self, name, key, node):
         """del name[key], of which the key is there; gives what it had."""
         value = self.own_mapping(name, node)
-        found = self._find(value, key)
+        found = self.find_item(value, key)
         if found is None:
             self.fail("no such key")
         self.require(found[0], "no such key")
-        item = found[1]()
+        item = self.taken_item(value, found)
         self.bind(name, self._without(value, key))
         return item
+
+    def taken_item(self, value, found):
+        """An item that find_item() has found, which is taken out of a dict."""
+        item = found[1]()
+        if not value.type.owns:
+            return item
+        item = Value(value.type.value, item.ids)
+        return self.shared(self.plain_mapping(item) if isinstance(item.type, Mapping) else item)
 
     def change_mapping(self, name, method, node):
         """Of a statement name.method(...): whether it changed a dict or a set."""
@@ -66,8 +76,10 @@ class MappingChanges:
             self.delete_key(name, self.eval(node.args[0]), node)
         elif is_set and method == "discard" and count == 1:
             self._discard(name, self.eval(node.args[0]), node)
-        elif method == "update" and count == 1:
+        elif method == "update" and count == 1 and value.type.cls in (dict, set):
             self._update(name, node)
+        elif not is_set and method == "setdefault" and count == 2:
+            self.set_default(name, self.eval(node.args[0]), node.args[1], node)
         elif not is_set and method in ("pop", "setdefault") and count in (1, 2):
             self.popped_of_mapping(name, node)
         else:
@@ -101,13 +113,15 @@ class MappingChanges:
         if method == "pop" and len(args) == 1:
             return self.delete_key(name, key, node)
         otherwise = self.held(self.shared(self.eval(args[1]))) if len(args) == 2 else Value(NONE)
+        if method == "setdefault":
+            self.let_items_out(name)
         value = self.own_mapping(name, node)
-        found = self._find(value, key)
+        found = self.find_item(value, key)
         made = self.with_key(value, key, otherwise) if method == "setdefault" else value
         if found is None:
             self.bind(name, made)
             return otherwise
-        item = self.either(*found, lambda: otherwise, (method, id(node)))
+        item = self.either(found[0], lambda: self.taken_item(value, found), lambda: otherwise, (method, id(node)))
         if method == "setdefault":
             changed = self.either(found[0], lambda: self.coerce(value, made.type), lambda: self.with_key(value, key, otherwise), made.type)
         else:

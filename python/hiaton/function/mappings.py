@@ -12,11 +12,13 @@ import dataclasses
 import functools
 
 from hiaton.function import prelude_mappings, prelude_tables, prelude_trees
+from hiaton.function.default_dicts import Counts
 from hiaton.function.graph_types import items_as_list
 from hiaton.function.key_orders import are_never_equal, key_type
 from hiaton.function.known_items import MOST_UNROLLED
-from hiaton.function.scopes import changed, lent_names, set_names
-from hiaton.function.types import (BOOL, INT, NEVER, NONE, Const, Dct, GivenItems, KeyTable, Lst, Mapping, SearchTree, Tup, Union, Value, general, join)
+from hiaton.function.owned_items import raw_item, store_type
+from hiaton.function.scopes import changed
+from hiaton.function.types import (BOOL, INT, NEVER, NONE, Const, Dct, GivenItems, KeyTable, Lst, Mapping, SearchTree, Tup, Union, Value, general, join, kept)
 
 _VIEWS = ("items", "keys", "values")
 _OF_TWO_SETS = {"BitOr": "union", "BitAnd": "intersection", "Sub": "difference", "BitXor": "symmetric_difference"}
@@ -37,23 +39,6 @@ def empty_mapping(cls):
     return Mapping(NEVER, NONE if cls is set else NEVER, cls, True)
 
 
-def kept(type_):
-    """The type of a value that is an item: others may refer to it."""
-    if isinstance(type_, Lst):
-        return Lst(type_.element)
-    if isinstance(type_, Tup):
-        return Tup(tuple(map(kept, type_.items)), type_.cls)
-    return dataclasses.replace(type_, fresh=False) if isinstance(type_, (Dct, Mapping)) else type_
-
-
-def mappings_in(type_):
-    """The types of the dicts and sets that a value of the type is, or is a tuple of."""
-    if isinstance(type_, Mapping):
-        return [type_]
-    parts = getattr(type_, "items", getattr(type_, "sides", ())) if isinstance(type_, (Tup, Union)) else ()
-    return [one for part in parts for one in mappings_in(part)]
-
-
 class Mappings:
     gone_over = None      # the tree of what is gone over where it stands
     in_any_order = None   # the same where the order of what it gives does not count
@@ -65,11 +50,11 @@ class Mappings:
         key, item = value.type.key, value.type.value
         if self.converter.lies_in_table(value.type):
             return Value(KeyTable(key, item), value.ids)
-        return Value(SearchTree(key, item), value.ids[:1])
+        return Value(store_type(value.type), value.ids[:1])
 
     def _with_store(self, value, store, following=None):
         """The dict or set with another store, to which nobody else refers. `following`: the number for the next key of a tree."""
-        type_ = Mapping(value.type.key, value.type.value, value.type.cls, True)
+        type_ = dataclasses.replace(value.type, fresh=True, made=True)
         is_tree = isinstance(store.type, SearchTree)
         return Value(type_, (store.ids[0], following or value.ids[1]) if is_tree else store.ids)
 
@@ -77,16 +62,21 @@ class Mappings:
         """What a function of prelude_tables.py or prelude_trees.py gives, which is told apart by `_table` or `_tree` in its name."""
         return self.call_function(getattr(prelude_tables if hasattr(prelude_tables, name) else prelude_trees, name), args, {})
 
-    def _call_mappings(self, name, args):
+    def call_mappings(self, name, args):
         return self.call_function(getattr(prelude_mappings, name), args, {})
 
-    def _find(self, value, key):
-        """Where a key is: whether it is there, a condition, and what gives its item; None: there is no such key."""
+    def _find(self, value, key, is_turned=True):
+        """Where a key is: whether it is there, a condition, and what gives its item, to look at it; None: there is no such key."""
+        found = self.find_item(value, key)
+        return None if found is None else (found[0], lambda: self.read_item(value.type, found[1](), is_turned))
+
+    def find_item(self, value, key):
+        """The same, with the item as it lies there."""
         key = self._key_in(value, key)
         if key is None:
             return None
         if isinstance(value.type, GivenItems):
-            rest = self._call_mappings("pairs_from_key", [self._pairs(value), key])
+            rest = self.call_mappings("pairs_from_key", [self._pairs(value), key])
             return self.truth(rest), lambda: self.items(self.head(rest))[1]
         store = self.store_of(value)
         if isinstance(store.type, KeyTable):
@@ -118,15 +108,27 @@ class Mappings:
             self._refuse_key(key.type)
         if value.type.key not in (NEVER, found):
             self.refuse(f"expected keys of one type, found {value.type.key} and {key.type}; convert them")
-        item = self.held(self.shared(self.forward(item)))
-        to = Mapping(found, join(value.type.value, general(item.type)), value.type.cls, True)
-        value = self.coerce(self.as_new_mapping(value), to)
-        store, args = self.store_of(value), [self.coerce(key, found), self.coerce(item, to.value)]
+        new = self.with_new_item(value, item)
+        if new is None:
+            item = self.held(self.shared(self.forward(item)))
+            value = self.as_new_mapping(value)
+            new = join(value.type.value, general(item.type)), item
+        to, item = Mapping(found, new[0], value.type.cls, True, inner=value.type.inner), new[1]
+        value, item = self.coerce(value, to), self.coerce(item, to.value)
+        store, args = self.store_of(value), [self.coerce(key, found), Value(raw_item(to.value), item.ids) if to.owns else item]
         if isinstance(store.type, KeyTable):
             return self._with_store(value, self.coerce(self.call_store("table_with", [store, *args]), store.type))
         number = Value(INT, value.ids[1:])
         made = self.coerce(self.call_store("tree_with", [store, *args, number]), store.type)
         return self._with_store(value, made, self.op("add", number.ids[0], self.constant(1, "i64")))
+
+    def with_item_there(self, value, key, item):
+        """A dict that owns its items with another one of a key that is there."""
+        if item.type != value.type.value:
+            return self.with_key(value, key, item)
+        store = self.store_of(value)
+        made = self.call_store("tree_with_item", [store, self._key_in(value, key), Value(store.type.value, item.ids)])
+        return self._with_store(value, self.coerce(made, store.type))
 
     def _without(self, value, key):
         """The dict or set without a key that is there."""
@@ -143,7 +145,8 @@ class Mappings:
         """A copy, which nobody else refers to: what is in it is shared until one of both is changed."""
         if isinstance(value.type, GivenItems):
             return self.dict_of_pairs(self._pairs(value))
-        return Value(Mapping(value.type.key, value.type.value, value.type.cls, True), value.ids)
+        value = self.with_plain_items(value)
+        return Value(dataclasses.replace(value.type, fresh=True, made=True), value.ids)
 
     def as_mapping(self, value):
         """A dict of known keys as one whose keys the run tells."""
@@ -160,13 +163,15 @@ class Mappings:
             return Value(to, self.coerce(pairs, items_as_list(to)).ids)
         if isinstance(value.type, GivenItems):
             return Value(to, self.coerce(self.as_new_mapping(value), dataclasses.replace(to, fresh=True, made=True)).ids)
+        if value.type.owns:
+            return Value(to, value.ids if value.type.value == to.value else self.with_items_as(value, to).ids)
         kinds, is_like = self.converter.graph_types, isinstance(to.value, (Union, Const)) <= (value.type.value == to.value)
         if kinds(value.type) == kinds(to) and is_like:
             return Value(to, value.ids)
         if not value.type.fresh:
             self.refuse(f"expected dicts or sets of one type, found {value.type} and {to}; convert the keys and the items")
         parts = self.view_of_mapping(value, "keys" if to.cls is set else "items")
-        made = self._new_mapping_by("with_keys" if to.cls is set else "with_pairs", [self.default(to), parts], to)
+        made = self.new_mapping_by("with_keys" if to.cls is set else "with_pairs", [self.default(to), parts], to)
         return Value(to, made.ids)
 
     def length_of_mapping(self, value):
@@ -186,10 +191,12 @@ class Mappings:
         found = self._find(value, key)
         return False if found is None else found[0]
 
-    def mapping_item(self, value, key):
+    def mapping_item(self, value, key, is_turned=True):
         if value.type.cls is set:
             self.fail("'set' object is not subscriptable")
-        found = self._find(value, key)
+        found = self._find(value, key, is_turned)
+        if value.type.cls is Counts:
+            return self._mapping_get(value, key, self.first_item(Counts))
         if found is None:
             self.fail("no such key")
         self.require(found[0], "no such key")
@@ -209,8 +216,10 @@ class Mappings:
 
     def view_of_mapping(self, value, name):
         """A list of what dict.keys(), dict.values() or dict.items() gives."""
+        if value.type.owns and name != "keys":
+            value = self.with_plain_items(value)
         if value.type.key is not NEVER and isinstance(value.type, GivenItems):
-            return self._call_mappings(f"{name}_of_pairs", [self._pairs(value)])
+            return self.call_mappings(f"{name}_of_pairs", [self._pairs(value)])
         store, part = self.store_of(value), {"keys": "keys", "values": "items", "items": "pairs"}[name]
         if value.type.key is NEVER:
             return self.default(Lst(NEVER))
@@ -232,7 +241,7 @@ class Mappings:
         """The value of an expression that is gone over at once: what d.items() and its like give is not kept."""
         before, self.gone_over = self.gone_over, node
         try:
-            return self.peek(node)
+            return self.peek(node, True)
         finally:
             self.gone_over = before
 
@@ -246,52 +255,6 @@ class Mappings:
         finally:
             self.in_any_order = before
 
-    def given_mappings(self, value):
-        """What the graph gives: dicts and sets as what Python makes them of."""
-        if not all(one.made for one in mappings_in(value.type)):
-            self.refuse("a dict that came in cannot be given back; give a copy, dict.copy()")
-        if any(sum(not one.fresh for one in mappings_in(value.type) if one.cls is cls) > 1 for cls in (dict, set)):
-            self.refuse("two dicts or two sets that may be one cannot be given back; give copies, x.copy()")
-        return self._without_mappings(value)
-
-    def printable(self, node):
-        """What is printed: dicts as what Python makes them of."""
-        held = self.mapping_named(getattr(node, "id", None))
-        value = self.shared(self.eval(node)) if held is None else held
-        return self._without_mappings(value) if all(one.cls is dict for one in mappings_in(value.type)) else value
-
-    def own_mappings_of(self, node):
-        """The value of what a function gives, of which dicts and sets that names stand for stay ones that nobody else refers to; None: it has
-        none of these."""
-        parts = node.elts if isinstance(node, ast.Tuple) else [node]
-        names = [part.id for part in parts if isinstance(part, ast.Name)]
-        own = {name for name in names if names.count(name) == 1 and self.mapping_named(name) is not None
-               and name not in lent_names(self.where.tree) and name not in self.where.set_outside}
-        own -= set_names([node])
-        if not own or any(isinstance(part, ast.Starred) for part in parts):
-            return None
-        values = [None if getattr(part, "id", None) in own else self.eval(part) for part in parts]
-        values = [self.env[part.id] if value is None else value for part, value in zip(parts, values)]  # as it is when all are computed
-        return self.tuple_of(values) if isinstance(node, ast.Tuple) else values[0]
-
-    def _without_mappings(self, value):
-        if isinstance(value.type, Mapping):
-            is_set = value.type.cls is set
-            given = self.keys_of_mapping(value, True) if is_set else self.view_of_mapping(value, "items")
-            return self.tuple_of([self.forward(given)], GivenSet if is_set else GivenDict)
-        if isinstance(value.type, Tup) and mappings_in(value.type):
-            return self.tuple_of(list(map(self._without_mappings, self.items(value))), value.type.cls)
-        if isinstance(value.type, Union) and mappings_in(value.type):
-            def of_side(number):
-                def side():
-                    return self._without_mappings(self.side(value, number))
-                if number + 1 == len(value.type.sides):
-                    return side()
-                here = self.op("eq", value.ids[0], self.constant(number, "i64"))
-                return self.joined_sides(here, side, lambda: of_side(number + 1), ("given", number))
-            return of_side(0)
-        return value
-
     def mapping_given(self, pairs):
         """A dict of the caller, of its keys and items."""
         key, item = pairs.type.element.items
@@ -299,15 +262,15 @@ class Mappings:
         none = self.default(to)
         store = self.store_of(none)
         if isinstance(store.type, KeyTable):
-            return Value(to, self._new_mapping_by("with_pairs", [none, pairs], to).ids)
+            return Value(to, self.new_mapping_by("with_pairs", [none, pairs], to).ids)
         tree = self.coerce(self.call_store("tree_of_pairs", [pairs, store]), store.type)
         return Value(to, (*tree.ids, *self.held(self.builtin_len(pairs)).ids))
 
     # New dicts and sets.
 
-    def _new_mapping_by(self, name, args, to):
+    def new_mapping_by(self, name, args, to):
         """What a function of prelude_mappings.py makes: a new dict or set of this type."""
-        made = self._call_mappings(name, args)
+        made = self.call_mappings(name, args)
         return self.coerce(self.as_new_mapping(made) if isinstance(made.type, Mapping) else made, dataclasses.replace(to, fresh=True, made=True))
 
     def eval_Set(self, node):
@@ -343,8 +306,9 @@ class Mappings:
                 value = self.known_dict(value.type.value)
             if isinstance(value.type, Dct):
                 return self.dict_method(value, "copy", [])
-            if isinstance(value.type, Mapping) and value.type.cls is dict:
-                return self.as_new_mapping(value)
+            if isinstance(value.type, Mapping) and value.type.cls is not set:
+                made = self.as_new_mapping(value)
+                return Value(dataclasses.replace(made.type, cls=dict), made.ids)
         pairs = self.whole_list(self.as_list(node.args[0]), node)
         if not isinstance(pairs.type, Lst):
             self.refuse(f"a dict of {pairs.type} cannot be converted; make it of a list of pairs", node)
@@ -382,11 +346,11 @@ class Mappings:
         key = element if is_set else element.items[0]
         if key_type(key) is None:
             self._refuse_key(key)
-        to = Mapping(key_type(key), join(made.type.value, NONE if is_set else kept(general(element.items[1]))), made.type.cls, True)
+        to = Mapping(key_type(key), join(made.type.value, NONE if is_set else kept(general(element.items[1]))), made.type.cls, True, inner=made.type.inner)
         if made.type.key not in (NEVER, to.key):
             self.refuse(f"expected keys of one type, found {made.type.key} and {to.key}; convert them")
         made = self.coerce(self.as_new_mapping(made), to)
-        return self._new_mapping_by(name, [made, items], to)
+        return self.new_mapping_by(name, [made, items], to)
 
     def updated(self, value, other):
         """A dict with the items of another one."""
@@ -409,6 +373,8 @@ class Mappings:
             return self.view_of_mapping(value, name)
         if name == "copy" and not args:
             return self.as_new_mapping(value)
+        if name == "most_common" and value.type.cls is Counts and len(args) < 2:
+            return self.most_common(value, args)
         if is_set and name in _OF_TWO_SETS.values() and len(args) == 1:
             return self._set_of_two(name, value, self.as_set(args[0]))
         if is_set and name in ("issubset", "issuperset", "isdisjoint") and len(args) == 1:
@@ -428,9 +394,9 @@ class Mappings:
         if a.type.key != b.type.key:
             self.refuse(f"expected sets of one type, found {a.type} and {b.type}; convert the items")
         if name == "intersection":
-            return self._new_mapping_by("keys_in_both", [keys(a), b], a.type)
-        made = self._new_mapping_by("keys_in_one", [keys(a), b, self.default(empty_mapping(set))], a.type)
-        return made if name == "difference" else self._new_mapping_by("keys_in_one", [keys(b), a, made], a.type)
+            return self.new_mapping_by("keys_in_both", [keys(a), b], a.type)
+        made = self.new_mapping_by("keys_in_one", [keys(a), b, self.default(empty_mapping(set))], a.type)
+        return made if name == "difference" else self.new_mapping_by("keys_in_one", [keys(b), a, made], a.type)
 
     def _both_as_mappings(self, *values):
         return [self.as_mapping(value) if isinstance(value.type, Dct) else value for value in values]
@@ -443,6 +409,8 @@ class Mappings:
             return self._set_of_two(_OF_TWO_SETS[operator], left, right)
         if cls is right.type.cls is dict and operator == "BitOr":
             return self.updated(left, right)
+        if dict is not cls is not set or dict is not right.type.cls is not set:
+            self.refuse("operators of defaultdict and Counter cannot be converted; write a loop")
         self.fail(f"unsupported operand types: {left.type} and {right.type}")
 
     def _compared_sets(self, name, a, b):
@@ -454,7 +422,7 @@ class Mappings:
         if name == "isdisjoint":
             return self.negated(self.is_filled_mapping(self._set_of_two("intersection", a, b)))
         a, b = (a, b) if name == "issubset" else (b, a)
-        return self.truth(self._call_mappings("are_all_in", [self.keys_of_mapping(a, True), b]))
+        return self.truth(self.call_mappings("are_all_in", [self.keys_of_mapping(a, True), b]))
 
     def order_of_sets(self, operator, left, right):
         """<=, <, >= and > of two sets: a condition."""
@@ -466,7 +434,9 @@ class Mappings:
     def equal_mappings(self, left, right):
         """==: a condition."""
         left, right = self._both_as_mappings(left, right)
-        if left.type.cls is not right.type.cls:
+        if Counts in (left.type.cls, right.type.cls):
+            self.refuse("'==' of a Counter cannot be converted; compare dict(...) of it")
+        if set in (left.type.cls, right.type.cls) and left.type.cls is not right.type.cls:
             return False
         if NEVER in (left.type.key, right.type.key):
             return self.all_of(self.negated(self.is_filled_mapping(left)), self.negated(self.is_filled_mapping(right)))
@@ -475,21 +445,5 @@ class Mappings:
         is_set = left.type.cls is set
         name, parts = ("are_all_in", "keys") if is_set else ("are_equal_in", "items")
         same = self.op("eq", self.length_of_mapping(left).ids[0], self.length_of_mapping(right).ids[0])
-        return self.truth(self.either(same, lambda: self._call_mappings(name, [self.view_of_mapping(left, parts), right]),
+        return self.truth(self.either(same, lambda: self.call_mappings(name, [self.view_of_mapping(left, parts), right]),
                                       lambda: Value(Const(False)), BOOL))
-
-
-class GivenDict:
-    """The class of a tuple in a graph that is a dict in Python: of the list of its keys and items."""
-
-    @staticmethod
-    def _make(items):
-        return dict(items[0])
-
-
-class GivenSet:
-    """The same of a set: of the list of its items."""
-
-    @staticmethod
-    def _make(items):
-        return set(items[0])

@@ -1,6 +1,7 @@
 """Objects: their attributes, how they are made, and what is known of them before the run. Lists as values."""
 
 import ast
+import collections
 import dataclasses
 import inspect
 import types
@@ -10,10 +11,11 @@ from hiaton.function.attributes import is_of_several
 from hiaton.function.construction import ADVICE_BY_CLASS
 from hiaton.function.data_classes import is_data_class
 from hiaton.function.dicts import came_in
+from hiaton.function.partials import partial_with
 from hiaton.function.state import Root, unrooted
 from hiaton.function.tables import own_rows
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Sink, Tens, Tup, Union,
-                                   Value, as_number, general, is_number, join, partial_with)
+                                   Value, as_number, general, is_number, join)
 
 _MISSING = object()
 NIL, CONS = 0, 1
@@ -201,9 +203,12 @@ class Objects:
         held = self.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
         if isinstance(node.slice, ast.Slice):
             return self.chosen(self.peek(node.value), lambda side: side != NONE)
+        if held is not None:
+            self.let_items_out(node.value.id)
         if held is not None and isinstance(held.type, Lst) and held.type.backward:
             return held
-        return self.chosen(self.looked_at(node.value), lambda side: side != NONE)
+        item = self.item_to_look_at(node.value, False)
+        return self.chosen(self.looked_at(node.value) if item is None else item, lambda side: side != NONE)
 
     def _element(self, node, value, index):
         if value.type.array:
@@ -247,6 +252,8 @@ class Objects:
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             values = self._bound_to(cls, cls.__new__, args, named)
             return self.tuple_of([values[name] for name in cls._fields], cls)
+        if cls is collections.defaultdict:
+            return self.default_dict(args, named)
         if not is_data_class(cls):
             advice = ADVICE_BY_CLASS.get(cls, "make it outside of the function, or use a dataclass")
             self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph; {advice}")

@@ -15,6 +15,7 @@ import inspect
 import types
 
 from hiaton.function.dicts import may_refer
+from hiaton.function.item_changes import is_set_default
 from hiaton.function.lent_lists import LentObject
 from hiaton.function.own_trees import InnerName, attributes_in_order, is_field, own_names_of, owner_of, owners_of, place_of_inner
 from hiaton.function.reasons import is_of_package
@@ -274,8 +275,8 @@ class OwnObjects:
 
     def ask_for_own_holder(self, node):
         """The same of what has an attribute, or the element of one, that is changed."""
-        while isinstance(node, ast.Subscript):
-            node = node.value
+        while isinstance(node, ast.Subscript) or is_set_default(node):
+            node = node.value if isinstance(node, ast.Subscript) else node.func.value
         while isinstance(node, ast.Attribute):
             node = node.value
             if _is_path(node):

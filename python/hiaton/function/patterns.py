@@ -35,7 +35,7 @@ class Patterns:
         value = self.eval(node.subject)
         if isinstance(value.type, Union):
             value = self.chosen(value)
-        return Value(Const(isinstance(value.type, Dct) or isinstance(value.type, Mapping) and value.type.cls is dict))
+        return Value(Const(isinstance(value.type, Dct) or isinstance(value.type, Mapping) and value.type.cls is not set))
 
     def eval_PatternItem(self, node):
         path = self.path_of(node)

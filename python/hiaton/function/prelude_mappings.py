@@ -67,3 +67,18 @@ def values_of_pairs(pairs):
 
 def items_of_pairs(pairs):
     return [(key, item) for key, item in pairs]
+
+
+def with_counts(made, keys):
+    made = made.copy()
+    for key in keys:
+        made[key] = made.get(key, 0) + 1
+    return made
+
+
+def most_common(pairs):
+    return sorted(pairs, key=lambda pair: pair[1], reverse=True)
+
+
+def first_most_common(pairs, n):
+    return sorted(pairs, key=lambda pair: pair[1], reverse=True)[:max(n, 0)]

@@ -66,6 +66,16 @@ def tree_with(tree, key, item, number):
     return tree_node(tree_left(tree), here, item, tree_number(tree), tree_right(tree))
 
 
+def tree_with_item(tree, key, item):
+    """The tree with another item of a key that is in it."""
+    here = tree_key(tree)
+    if keys_ordered(key, here):
+        return tree_node(tree_with_item(tree_left(tree), key, item), here, tree_item(tree), tree_number(tree), tree_right(tree))
+    if keys_ordered(here, key):
+        return tree_node(tree_left(tree), here, tree_item(tree), tree_number(tree), tree_with_item(tree_right(tree), key, item))
+    return tree_node(tree_left(tree), here, item, tree_number(tree), tree_right(tree))
+
+
 def balanced_tree(left, key, item, number, right):
     """A node whose sides were balanced before one of them got a key more or less."""
     on_left, on_right = tree_size(left), tree_size(right)

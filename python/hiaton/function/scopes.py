@@ -50,17 +50,24 @@ def _with_owners(name):
 CHANGES = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort", "add", "discard", "update", "setdefault")
 
 
+def _root_of(node):
+    """What an expression is an element of, or an element of an element."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
 def _find_changed(root):
     for node in nodes_below([root]):
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            holder = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+            holder = _root_of(node.value)
             if isinstance(holder, ast.Name):
                 yield from _with_owners(holder.id)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield from _with_owners(node.target.id)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) \
-                and node.func.attr in CHANGES:
-            yield from _with_owners(node.func.value.id)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGES \
+                and isinstance(_root_of(node.func.value), ast.Name):
+            yield from _with_owners(_root_of(node.func.value).id)
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and "." in node.id:
             yield from _with_owners(node.id)
         for name in calls_change(node):
@@ -118,7 +125,7 @@ def note_lent(tree, name, grows):
 
 
 _KEPT_NOTES = ("hiaton_changes", "hiaton_keeps_results", "hiaton_lent", "hiaton_is_tried", "hiaton_is_run", "hiaton_item", "hiaton_dropped", "hiaton_array_names",
-               "hiaton_no_arrays", "hiaton_own_objects", "hiaton_with_own_objects")
+               "hiaton_items_out", "hiaton_no_arrays", "hiaton_own_objects", "hiaton_with_own_objects")
 
 
 def note_changes(root, call, names):
@@ -138,6 +145,19 @@ def note_changes(root, call, names):
 
 def _place_of(node):
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) if hasattr(node, "end_lineno") else None
+
+
+def items_let_out(tree, node):
+    """The names of dicts of which a loop of a function lets items out, as far as conversions have found out."""
+    place = _place_of(node)
+    return {name for loop, name in getattr(tree, "hiaton_items_out", ()) if loop == place}
+
+
+def note_items_let_out(tree, node, name):
+    """Gives whether that is news."""
+    is_new = name not in items_let_out(tree, node)
+    tree.hiaton_items_out = getattr(tree, "hiaton_items_out", frozenset()) | {(_place_of(node), name)}
+    return is_new
 
 
 def _find_assigned(root):

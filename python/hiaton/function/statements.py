@@ -280,6 +280,7 @@ class Statements:
 
     def do_Assign(self, node):
         value = self.popped(node.value)
+        self.note_dict_with_changed_items(node)
         value = self.moved(node) if value is None else value
         value = self.filled_array(node) if value is None else value
         if value is None:
@@ -319,6 +320,8 @@ class Statements:
         """name[key] += value and rows[i][key] += value: each key is computed once."""
         if isinstance(node.target.slice, ast.Slice):
             self.refuse("a change of a part of a list cannot be converted; build a new list", node)
+        if self.augment_item(node):
+            return
         keys = [node.target.value.slice, node.target.slice] if is_element(node.target.value) else [node.target.slice]
         names = [f"key@{id(node)}_{number}" for number in range(len(keys))]
         if not hasattr(node, "hiaton_item"):
@@ -327,8 +330,11 @@ class Statements:
         item, target = node.hiaton_item
         for name, key in zip(names, keys):
             self.env[name] = self.eval(key)
+        if len(keys) == 1 and isinstance(node.target.value, ast.Name):
+            self.set_first_item(node.target.value.id, self.env[names[0]])
         before = self.eval(item)
         if isinstance(before.type, (Lst, Dct, Mapping)):
+            self.ask_for_own_holder(node.target)
             self.refuse("this change of a list cannot be converted; build a new one", node)
         self.set_item(target, self.binary(type(node.op).__name__, before, self.eval(node.value)))
         for name in names:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import enum
-import functools
 import types as python_types
 
 NUMBERS = (bool, int, float)
@@ -151,13 +150,20 @@ class SearchTree(Store):
 
 @dataclasses.dataclass(frozen=True)
 class Mapping(Type):
-    """A dict whose keys the run tells, or a set, as `cls` says. `fresh`: as of a list. `made`: the graph made it."""
+    """A dict whose keys the run tells, or a set, as `cls` says. `fresh`: as of a list. `made`: the graph made it. `inner`: it is an item of
+    another one that owns it."""
 
     key: Type
     value: Type
     cls: type
     fresh: bool = False
     made: bool = True
+    inner: bool = False
+
+    @property
+    def owns(self):
+        """Whether nobody else refers to the items; see owned_items.py."""
+        return is_owned(self.value)
 
     @property
     def items(self):
@@ -307,6 +313,22 @@ def floats_in(type_):
 _GENERAL_ALREADY = frozenset({Scalar, Symbol, Tens, Objs, Lst, KeyTable, KeyIndex, SearchTree, Mapping, GivenItems, Union})
 
 
+def is_owned(type_):
+    """Whether items of the type are lists, dicts or sets to which nobody else refers."""
+    return isinstance(type_, (Lst, Mapping)) and type_.fresh
+
+
+def kept(type_):
+    """The type of a value that is an item: others may refer to it."""
+    if isinstance(type_, Lst):
+        return Lst(type_.element)
+    if isinstance(type_, Tup):
+        return Tup(tuple(map(kept, type_.items)), type_.cls)
+    if isinstance(type_, Mapping):
+        return dataclasses.replace(type_, value=kept(type_.value), fresh=False, inner=False)
+    return dataclasses.replace(type_, fresh=False) if isinstance(type_, Dct) else type_
+
+
 def general(type_):
     """The type without the value of a number."""
     if type(type_) in _GENERAL_ALREADY:
@@ -339,19 +361,6 @@ def of_any_size(type_):
     if isinstance(type_, Func):
         return dataclasses.replace(type_, captured=tuple((name, of_any_size(one)) for name, one in type_.captured))
     return type_
-
-
-def are_recast(some, others):
-    """Whether elements of the one type are made those of the other, wider one in a new list: tensors of other sizes, empty lists, and
-    values that are of more types there, but for lists in them."""
-    if isinstance(some, Lst) or isinstance(others, Lst):
-        return isinstance(some, Lst) and isinstance(others, Lst) and some.element is NEVER or of_any_size(some) == of_any_size(others)
-    return of_any_size(some) == of_any_size(others) or not _has_lists(some) and not _has_lists(others)
-
-
-def _has_lists(type_):
-    parts = getattr(type_, "items", getattr(type_, "sides", ()))
-    return isinstance(type_, (Lst, Mapping, Func)) or any(map(_has_lists, parts))
 
 
 def _join_one(a, b):
@@ -412,7 +421,9 @@ def _join_mappings(a, b):
     if isinstance(a, Store):
         return type(a)(key, value)
     cls = GivenItems if isinstance(a, GivenItems) and isinstance(b, GivenItems) else Mapping
-    return cls(key, value, a.cls, a.fresh and b.fresh, a.made and b.made)
+    is_inner = {one.inner for one in (a, b) if one.key is not NEVER} == {True}
+    value = value if a.fresh and b.fresh else kept(value)
+    return cls(key, value, a.cls, a.fresh and b.fresh, a.made and b.made, is_inner)
 
 
 def _key_of_dict(key):
@@ -468,27 +479,6 @@ class MadeList(list):
 
 class DictView:
     """The class of a tuple in a graph that is what dict.keys() and its like give."""
-
-
-class Partial(tuple):
-    """What functools.partial gives in a graph: a function, arguments, and arguments by the `names` of its class."""
-
-    _fields = ()
-
-
-@functools.cache
-def partial_with(names):
-    """The class of what functools.partial gives with arguments by these names."""
-    return type("Partial", (Partial,), {"names": names})
-
-
-def is_partial(type_):
-    return isinstance(type_, Tup) and issubclass(type_.cls, Partial)
-
-
-def is_function(type_):
-    """Whether a value of the type is only there to be called."""
-    return isinstance(type_, Func) or is_partial(type_) or isinstance(type_, Const) and callable(type_.value)
 
 
 def family(type_):
