@@ -385,3 +385,28 @@ def test_items_to_which_something_else_refers_are_left_to_python(function):
 def test_the_message_says_what_to_do(function):
     with pytest.raises(hia.ConversionError, match="that others may refer to; make it where it becomes an item, and do not give it another name"):
         hia.function(function, strict=True)(3)
+
+
+def test_without_tensors_plain_python_is_faster():
+    def groups_of(xs):
+        groups = {}
+        for x in xs:
+            groups.setdefault(x % 3, []).append(x)
+        return groups
+    graph = hia.function(groups_of)
+    with pytest.warns(hia.FallbackWarning, match="plain Python changes the lists, dicts and sets that lie in dicts faster"):
+        assert graph([1, 2, 3, 4]) == {1: [1, 4], 2: [2], 0: [3]}
+
+
+def test_with_tensors_items_change_in_the_graph():
+    @hia.function
+    def sums_of(xs, t):
+        groups, total = {}, t
+        for x in xs:
+            groups.setdefault(x % 3, []).append(t * x)
+        for k in range(3):
+            for one in groups.get(k, []):
+                total = total + one * k
+        return total
+    assert sums_of([1, 2, 3, 4], hia.tensor([1.0, 2.0])).tolist() == [10.0, 20.0]
+    assert sums_of._graphs[0].hits == 1
