@@ -461,3 +461,20 @@ def test_functions_inside_look_up_the_lists_of_the_function_around(function, arg
         assert made[-1] is args[0] or made[-1][0] is args[0]
     if function is common:
         assert graph._graphs[0].hits == 1 and "List[i64]" not in graph.text()
+
+
+def test_a_list_that_a_call_makes_longer_while_it_is_gone_over_is_left_to_python():
+    def with_more(ys, k):
+        if k == 2:
+            ys.append(1)
+        return k
+
+    def differences(n):
+        xs = list(range(n))
+        for k in xs:
+            xs[k] -= with_more(xs, k)
+        return xs
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        graph = hia.function(differences)
+        assert [graph(n) for n in (2, 3, 4, 3)] == [differences(n) for n in (2, 3, 4, 3)]

@@ -79,11 +79,17 @@ class ItemsInPlace:
         self.name = name
 
     def has(self, frame, state):
-        return frame.op("lt", state[0].ids[0], frame.length_of_array(frame.array_of(self.name)).ids[0])
+        return frame.op("lt", state[0].ids[0], frame.length_of_array(self._array(frame)).ids[0])
 
     def take(self, frame, state):
         following = frame.op("add", state[0].ids[0], frame.constant(1, "i64"))
-        return frame.element_of_array(frame.array_of(self.name), state[0]), [Value(INT, (following,))]
+        return frame.element_of_array(self._array(frame), state[0]), [Value(INT, (following,))]
+
+    def _array(self, frame):
+        array = frame.array_of(self.name)
+        if array is None:
+            frame.refuse(f"'{self.name}' is a list that the loop goes over and that gets another length in it; go over a copy, list({self.name})")
+        return array
 
 
 class ZipItems:
