@@ -243,23 +243,28 @@ class BodyCompiler {
 
   /// Operations that may change a tensor in place stand behind those of the group that read it.
   void place_updates(std::vector<NodeId>& nodes) const {
+    std::map<OutPort, std::size_t> readers;
+    for (const NodeId node : nodes) {
+      for (const OutPort input : graph_[node].inputs) ++readers[scopes_.origin(input)];
+    }
     for (const NodeId update : std::vector<NodeId>(nodes)) {
       if (graph_[update].kind != NodeKind::Op || !graph_[update].op->updates_first) continue;
-      const OutPort updated = scopes_.origin(graph_[update].inputs[0]);
-      const auto reads = [&](NodeId node, OutPort value) {
-        return std::ranges::any_of(graph_[node].inputs,
-                                   [&](OutPort input) { return scopes_.origin(input) == value; });
+      if (readers[scopes_.origin(graph_[update].inputs[0])] < 2) continue;
+      std::set<OutPort> behind{{update}};
+      const auto needs_it = [&](NodeId node) {
+        return node == update || std::ranges::any_of(graph_[node].inputs, [&](OutPort input) {
+                 return behind.contains(scopes_.origin(input));
+               });
       };
-      std::set<NodeId> behind{update};
-      bool is_read_later = false;
       const auto begin = std::ranges::find(nodes, update);
-      for (auto node = begin + 1; node != nodes.end(); ++node) {
-        const bool needs = std::ranges::any_of(behind, [&](NodeId one) { return reads(*node, {one}); });
-        if (needs) behind.insert(*node);
-        is_read_later = is_read_later || (!needs && reads(*node, updated));
+      std::vector<NodeId> needing;
+      std::vector<NodeId> others;
+      for (const NodeId node : std::span(begin, nodes.end())) {
+        const bool needs = needs_it(node);
+        if (needs) behind.insert({node});
+        (needs ? needing : others).push_back(node);
       }
-      if (is_read_later)
-        std::stable_partition(begin, nodes.end(), [&](NodeId node) { return !behind.contains(node); });
+      std::ranges::copy(needing, std::ranges::copy(others, begin).out);
     }
   }
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace hiaton::exec::flow {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+}  // namespace
 
 ItemGraph::ItemGraph(const Function& function)
     : function_(function),
@@ -10,9 +15,10 @@ ItemGraph::ItemGraph(const Function& function)
       before_(function.items.size()),
       branches_before_(function.items.size()),
       side_items_(function.sides.size()),
-      ends_(function.joins.size()) {
+      ends_(function.joins.size(), kNone) {
   for (uint32_t i = 0; i < function.items.size(); ++i) add_edges(i);
   for (uint32_t join = 0; join < function.joins.size(); join += 2) {
+    if (ends_[join] == kNone || ends_[join + 1] == kNone) continue;
     const Items& both = function.items[ends_[join + 1]].wakes;
     for (uint32_t reader : function.items[ends_[join]].wakes) {
       if (std::ranges::find(both, reader) != both.end()) branches_before_[reader].push_back(join);

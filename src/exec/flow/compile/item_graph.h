@@ -35,7 +35,7 @@ class ItemGraph {
   std::vector<Items> before_;
   std::vector<Items> branches_before_;  ///< by item: the first Joins of pairs of which it waits for one
   std::vector<uint32_t> side_items_;    ///< by the number of a Side
-  std::vector<uint32_t> ends_;          ///< items, by the number of a Join; 0: it has become a Return
+  std::vector<uint32_t> ends_;          ///< items, by the number of a Join; none: it has become a Return
 };
 
 }  // namespace hiaton::exec::flow

@@ -26,8 +26,7 @@ class BodyLastUses {
     for (uint32_t slot : function_.params) is_argument[slot] = true;
     for (uint32_t slot = 0; slot < readers.size(); ++slot) {
       for (uint32_t item : readers[slot]) {
-        if (take_to_update(item, slot, readers[slot])) continue;
-        if (!is_last(item, readers[slot])) continue;
+        if (!take_to_update(item, slot, readers[slot]) && !is_last(item, readers[slot])) continue;
         if (!is_argument[slot] && take(item, slot)) continue;
         const bool is_tensor = function_.slots[slot] == SlotKind::Tensor;
         if (backward[item] && is_tensor) function_.items[item].releases.push_back(slot);
@@ -62,7 +61,7 @@ class BodyLastUses {
   }
 
   /// Whether the item is a region with a step that may change what the slot holds, since nobody reads it any
-  /// more: that step takes it. An argument too, which a message cannot show then.
+  /// more: that step takes it where nobody else holds it. An argument too, which a message cannot show then.
   bool take_to_update(uint32_t item, uint32_t slot, const Items& readers) {
     if (function_.items[item].kind != ItemKind::Region || function_.slots[slot] != SlotKind::Tensor)
       return false;
