@@ -1,7 +1,8 @@
-"""For tests of converted functions: assumptions that fail."""
+"""For tests of converted functions: assumptions that fail, and graphs that nobody needs."""
 
 import contextlib
 
+converts_all = False  # whether also those become graphs that plain Python runs faster
 failing = None  # the number of the assumption that fails in graphs that are made now
 
 

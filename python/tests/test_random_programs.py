@@ -22,6 +22,7 @@ import random_object_programs
 import random_programs
 
 import hiaton as hia
+from hiaton import testing
 from hiaton.function import profile
 
 COUNT = int(os.environ.get("HIATON_PROGRAMS", 2000))
@@ -138,6 +139,7 @@ def run_programs(kind, seeds):
     # A program may ask for more memory than there is, and raises MemoryError then, instead of being killed.
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     profile.LEAST_VISITS = profile.LEAST_LOOPS = profile.LEAST_CALLS = 1
+    testing.converts_all = True
     for seed in seeds:
         text = kind.Programs(seed).text()
         name = f"<random program {seed}>"
