@@ -78,6 +78,14 @@ def test_all_calls_are_named_the_innermost_first():
         f"  in Linear.__call__ of 'second' called at {place(Net.in_a_row, 2)}", f"  in Net.in_a_row called at {place(Net.outer, 1)}"]
 
 
+def written(file, body):
+    """The function f(x) with this body, whose text is in the file."""
+    file.write_text(f"def f(x):\n{body}")
+    names = {"hia": hia, "nn": nn}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    return names["f"]
+
+
 @pytest.mark.parametrize("body,message", [
     ("hia.relu6(x)", "module 'hiaton' has no attribute 'relu6'"),
     ("nn.relu(x)", "module 'hiaton.nn' has no attribute 'relu'"),
@@ -94,10 +102,8 @@ def test_all_calls_are_named_the_innermost_first():
 ])
 def test_expressions_that_python_refuses(body, message, tmp_path):
     file = tmp_path / "mistaken.py"
-    file.write_text(f"def f(x):\n    y = x + 1.0\n    return {body}\n")
-    names = {"hia": hia, "nn": nn}
-    exec(compile(file.read_text(), str(file), "exec"), names)
-    assert message_of(lambda: hia.function(names["f"], strict=True)(hia.ones(4))).startswith(
+    f = written(file, f"    y = x + 1.0\n    return {body}\n")
+    assert message_of(lambda: hia.function(f, strict=True)(hia.ones(4))).startswith(
         f"{file}:3: {message}; correct this, since no path through 'f' gives a result")
 
 
@@ -161,13 +167,11 @@ def test_a_function_without_a_text_is_named_with_its_call():
 ])
 def test_names_of_other_packages(body, here, tmp_path):
     file = tmp_path / "mistaken.py"
-    file.write_text(f"def f(x):\n    return {body}\n")
-    names = {"hia": hia}
-    exec(compile(file.read_text(), str(file), "exec"), names)
+    f = written(file, f"    return {body}\n")
     with pytest.raises(AttributeError) as error:
-        names["f"](hia.ones(4))
+        f(hia.ones(4))
     assert str(error.value) == here
-    assert message_of(lambda: hia.function(names["f"], strict=True)(hia.ones(4))).startswith(f"{file}:2: {here}; correct this")
+    assert message_of(lambda: hia.function(f, strict=True)(hia.ones(4))).startswith(f"{file}:2: {here}; correct this")
 
 
 def test_what_names_of_other_packages_are_called_here():
