@@ -23,8 +23,8 @@
 #pragma GCC visibility push(default)
 namespace hiaton::train {
 
-/// A tensor that is to be learned. Throws ProgramError where it is not of f32 or f64.
-ParameterValues parameter_of(std::string name, const Tensor& tensor);
+/// A number or a tensor that is to be learned. Throws ProgramError where it is not of f32 or f64.
+ParameterValues parameter_of(std::string name, const Value& value);
 
 /// The parameters of a model with their first values. Throws ProgramError where one is not of f32 or f64.
 std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed);

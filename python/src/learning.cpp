@@ -11,6 +11,7 @@
 #include "graphs.h"
 #include "hiaton/optimizer.h"
 #include "programs.h"
+#include "tensor/rows.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
 #include "train/model_sizes.h"
@@ -29,7 +30,7 @@ std::vector<graph::Parameter> declared(const Source& source) {
 std::vector<train::ParameterValues> trainable(const Source& source, const std::vector<Value>& values) {
   std::vector<train::ParameterValues> parameters;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    parameters.push_back(train::parameter_of(source.module().parameters[i].name, values[i].tensor()));
+    parameters.push_back(train::parameter_of(source.module().parameters[i].name, values[i]));
   }
   return parameters;
 }
@@ -76,7 +77,7 @@ void set_parameter(ParameterStore& store, const std::string& name, const EagerTe
   const Running running;
   store.update([&](std::vector<train::ParameterValues>& parameters) {
     const std::span<std::byte> to = parameters[index].values.bytes();
-    std::copy_n(given.value.tensor().data<std::byte>(), to.size(), to.begin());
+    std::copy_n(given.elements(), to.size(), to.begin());
   });
 }
 
@@ -224,7 +225,7 @@ std::map<std::string, int64_t> trained_sizes(const std::string& program, std::ma
 }  // namespace
 
 nb::object row_numbers(const Gradients::Sum& sum) {
-  if (sum.dense) return nb::none();
+  if (sum.dense || sum.values.dims().empty()) return nb::none();
   std::vector<int64_t> rows = sum.rows;
   std::ranges::sort(rows);
   Tensor tensor(DType::I64, {static_cast<int64_t>(rows.size())});
@@ -251,8 +252,8 @@ ParameterStore::ParameterStore(std::vector<train::ParameterValues> parameters)
 void ParameterStore::make_values() {
   values_.clear();
   for (train::ParameterValues& parameter : *parameters_) {
-    values_.emplace_back(
-        Tensor(parameter.values.dtype(), parameter.shape, parameter.values.bytes().data(), parameters_));
+    values_.push_back(scalar_or_tensor(
+        Tensor(parameter.values.dtype(), parameter.shape, parameter.values.bytes().data(), parameters_)));
   }
 }
 

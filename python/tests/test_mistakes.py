@@ -235,18 +235,6 @@ def test_gradients_of_a_module_that_has_no_parameters_there():
         nn.value_and_grad(model, lambda model, x: hia.sum(model(x)))(other, hia.ones(4))
 
 
-def test_a_parameter_without_axes():
-    class Scaled(nn.Module):
-        def __init__(self):
-            self.by = nn.Parameter(hia.tensor(1.5))
-
-        def __call__(self, x):
-            return hia.sum(self.by * x)
-    model = Scaled()
-    assert "the parameter 'by' has no axes" in message_of(lambda: nn.value_and_grad(model, called)(model, hia.ones(4)))
-    assert model(hia.ones(4)).item() == 6.0
-
-
 def test_functions_of_numpy():
     message = message_of(lambda: hia.function(lambda x: np.tanh(x), strict=True)(hia.ones(3)))
     assert message.endswith(": 'numpy.tanh' is foreign to the graph; call hia.tanh")

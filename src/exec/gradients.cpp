@@ -12,12 +12,14 @@
 #include "hiaton/run.h"
 #include "hiaton/thread_pool.h"
 #include "kernels/elementwise.h"
+#include "tensor/rows.h"
 
 namespace hiaton {
 namespace {
 
 int64_t width_of(const Tensor& tensor) {
-  return tensor.dims()[0] == 0 ? 0 : tensor.size() / tensor.dims()[0];
+  const int64_t rows = row_count(tensor);
+  return rows == 0 ? 0 : tensor.size() / rows;
 }
 
 /// Elements that a thread takes at once.
@@ -80,7 +82,7 @@ Gradients::Gradients(std::span<const graph::Parameter> parameters) {
     for (const Dim& dim : parameter.type.shape) dims.push_back(dim.size);
     Sum& sum = sums_.emplace_back();
     sum.values = zeros(parameter.type.dtype, dims);
-    sum.touched.resize(static_cast<std::size_t>(dims[0]));
+    sum.touched.resize(static_cast<std::size_t>(row_count(sum.values)));
   }
 }
 

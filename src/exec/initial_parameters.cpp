@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "hiaton/run.h"
+#include "tensor/rows.h"
 
 namespace hiaton {
 namespace {
@@ -64,6 +65,7 @@ Tensor memory_for(const graph::Parameter& parameter, const std::vector<int64_t>&
 
 double glorot_limit(std::span<const int64_t> dims) {
   const std::size_t rank = dims.size();
+  if (rank == 0) return glorot_limit(std::vector<int64_t>{1});
   const auto columns = static_cast<double>(dims[rank - 1]);
   return std::sqrt(6 / (columns + (rank > 1 ? static_cast<double>(dims[rank - 2]) : 1.0)));
 }
@@ -90,7 +92,7 @@ std::vector<Value> initial_parameters(std::span<const graph::Parameter> paramete
     } else {
       fill(tensor.mutable_data<float>());
     }
-    values.emplace_back(std::move(tensor));
+    values.push_back(scalar_or_tensor(std::move(tensor)));
   }
   return values;
 }

@@ -54,10 +54,10 @@ std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span,
   }
   const bool fixed =
       std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& d) { return d.size >= 0; });
-  if (!type.is_tensor() || !fixed || !is_float(type.dtype)) {
-    throw ProgramError(
-        fmt::format("parameter '{}': expected a tensor of f32 or f64 with fixed dimensions, found {}", name,
-                    to_string(type)));
+  if (type.is_data() || !fixed || !is_float(type.dtype)) {
+    throw ProgramError(fmt::format(
+        "parameter '{}': expected a number or a tensor of f32 or f64 with fixed dimensions, found {}", name,
+        to_string(type)));
   }
   if (!initial) initial = default_initializer(type.shape.size());
   if (!parameter_names_.insert(name).second)

@@ -284,13 +284,11 @@ class HeadReader : Reader {
       report_symbol(span, dim);
       return false;
     }
-    if (type.is_tensor() && is_float(type.dtype)) return true;
-    const std::string hint = type.is_scalar() && is_float(type.dtype)
-                                 ? fmt::format("; of one number: {}[1]", to_string(type))
-                                 : "";
+    if (!type.is_data() && is_float(type.dtype)) return true;
     report(span,
-           fmt::format("expected the type of a tensor of f32 or f64 for a learned parameter, found {}{}",
-                       to_string(type), hint));
+           fmt::format(
+               "expected the type of a number or a tensor of f32 or f64 for a learned parameter, found {}",
+               to_string(type)));
     return false;
   }
 

@@ -9,6 +9,7 @@
 
 #include "hiaton/error.h"
 #include "hiaton/safetensors.h"
+#include "tensor/rows.h"
 #include "train/json_records.h"
 #include "train/random_stream.h"
 
@@ -201,7 +202,7 @@ std::vector<Value> load_values(const std::filesystem::path& path,
     Tensor value(elements.dtype(), tensor.shape);
     if (elements.size() > 0)
       std::memcpy(value.mutable_data<std::byte>(), elements.bytes().data(), elements.bytes().size());
-    values.emplace_back(std::move(value));
+    values.push_back(scalar_or_tensor(std::move(value)));
   }
   return values;
 }

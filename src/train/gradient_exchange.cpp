@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "tensor/rows.h"
 #include "train/gradient.h"
 #include "train/update_loops.h"
 
@@ -25,7 +26,7 @@ bool are_small(const Tensor& values, std::size_t begin, std::size_t count) {
 
 /// Whether no element is so large that a sum of many of them, or a square of it, might not be finite.
 bool is_small(const Gradients::Sum& sum) {
-  const std::size_t rows = static_cast<std::size_t>(sum.values.dims()[0]);
+  const std::size_t rows = static_cast<std::size_t>(row_count(sum.values));
   const std::size_t width = rows == 0 ? 0 : static_cast<std::size_t>(sum.values.size()) / rows;
   if (sum.dense) return are_small(sum.values, 0, rows * width);
   return std::ranges::all_of(sum.rows, [&](int64_t row) {
@@ -68,7 +69,7 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
   scratch_.resize(leaves_.size());
   rows_to_.resize(processes);
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const auto rows = static_cast<std::size_t>(sums[i].values.dims()[0]);
+    const auto rows = static_cast<std::size_t>(row_count(sums[i].values));
     const auto size = static_cast<std::size_t>(sums[i].values.size());
     const std::size_t width = rows == 0 ? 0 : size / rows;
     parameters_.push_back({.dtype = sums[i].values.dtype(),

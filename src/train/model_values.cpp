@@ -5,14 +5,21 @@
 
 #include "hiaton/error.h"
 #include "hiaton/optimizer.h"
+#include "tensor/rows.h"
 
 namespace hiaton::train {
 
-ParameterValues parameter_of(std::string name, const Tensor& tensor) {
-  if (!is_float(tensor.dtype())) {
+ParameterValues parameter_of(std::string name, const Value& value) {
+  if (value.is_data() || !is_float(value.dtype())) {
     throw ProgramError(fmt::format("parameter '{}': expected f32 or f64 to train it, found {}", name,
-                                   hiaton::to_string(tensor.type())));
+                                   hiaton::to_string(value.type())));
   }
+  if (value.is_scalar()) {
+    ParameterValues parameter{std::move(name), {}, Numbers(value.dtype(), 1)};
+    std::memcpy(parameter.values.bytes().data(), &value.slot(), size_of(value.dtype()));
+    return parameter;
+  }
+  const Tensor tensor = value.tensor();
   ParameterValues parameter{std::move(name), {tensor.dims().begin(), tensor.dims().end()}, {}};
   parameter.values = Numbers(tensor.dtype(), static_cast<std::size_t>(tensor.size()));
   const std::span<std::byte> to = parameter.values.bytes();
@@ -24,14 +31,14 @@ std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed)
   std::vector<ParameterValues> parameters;
   const std::vector<Value> initial = model.initial_parameters(seed);
   for (std::size_t i = 0; i < initial.size(); ++i) {
-    parameters.push_back(parameter_of(model.parameters()[i].name, initial[i].tensor()));
+    parameters.push_back(parameter_of(model.parameters()[i].name, initial[i]));
   }
   return parameters;
 }
 
 Value value_of(ParameterValues& parameter) {
-  return Tensor(parameter.values.dtype(), parameter.shape, parameter.values.bytes().data(),
-                std::shared_ptr<const void>());
+  return scalar_or_tensor(Tensor(parameter.values.dtype(), parameter.shape, parameter.values.bytes().data(),
+                                 std::shared_ptr<const void>()));
 }
 
 std::vector<Value> values_of(std::vector<ParameterValues>& parameters) {

@@ -163,11 +163,12 @@ TEST(BuilderOfParameters, RefusesWhatCannotBeLearned) {
   EXPECT_EQ(message("a b", tensor_type(DType::F32, {2})),
             "expected a name for a learned parameter, found 'a b'");
   for (const Type& type :
-       {Type(DType::F32), tensor_type(DType::I64, {2}), Type(DType::F32, {unknown_dim()})}) {
-    EXPECT_NE(message("b", type).find("expected a tensor of f32 or f64 with fixed dimensions"),
+       {Type(DType::I64), tensor_type(DType::I64, {2}), Type(DType::F32, {unknown_dim()})}) {
+    EXPECT_NE(message("b", type).find("expected a number or a tensor of f32 or f64 with fixed dimensions"),
               std::string::npos);
   }
   EXPECT_EQ(message("b", tensor_type(DType::F64, {2})), "");
+  EXPECT_EQ(message("b", Type(DType::F32)), "");
 }
 
 TEST(BuilderOfGradients, DeclaresThemWithoutBodies) {

@@ -263,11 +263,11 @@ const ErrorCase kTensorsErrors[] = {
      "1:10: expected a dimension that is known before the run, found 'n'; a size is declared by a line 'size "
      "n "
      "= ...'"},
-    {"ScalarParameter", "param b: f32\nfn f() -> i64 = 1",
-     "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found f32; of one number: "
-     "f32[1]"},
+    {"IntegerAsParameter", "param b: i64\nfn f() -> i64 = 1",
+     "1:10: expected the type of a number or a tensor of f32 or f64 for a learned parameter, found i64"},
     {"IntegerParameter", "param b: i64[3]\nfn f() -> i64 = 1",
-     "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found i64[3]"},
+     "1:10: expected the type of a number or a tensor of f32 or f64 for a learned parameter, found "
+     "i64[3]"},
     {"UnknownInitializer", "param b: f32[3] = random\nfn f() -> i64 = 1",
      "1:19: expected zeros, ones, uniform(a), normal(s) or glorot, found 'random'"},
     {"InitializerWithoutNumber", "param b: f32[3] = normal\nfn f() -> i64 = 1",

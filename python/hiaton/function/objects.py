@@ -138,9 +138,6 @@ class Objects:
 
     def constant_value(self, found, name):
         """What is known before the run, as a value."""
-        if isinstance(found, _core.Parameter) and not found.shape:
-            self.refuse(f"the parameter '{name}' has no axes, and a graph learns only those that have some; make it nn.Parameter(hia.tensor([x])), and "
-                        "take its element, [0]")
         if isinstance(found, _core.Parameter):
             number = self.converter.learned_number(found)
             return self.tensor_value(self.graph.parameter(number))
