@@ -214,6 +214,15 @@ def default_numbers(n):
     return found, sets, isinstance(found, dict), isinstance(found, Counter), found.get(99)
 
 
+def default_of_a_lambda(n):
+    counts, least, lists = defaultdict(lambda: 0), defaultdict(lambda: -1.5), defaultdict(lambda: [])
+    for i in range(n):
+        counts[i % 3] += i
+        least[i % 4] *= 2
+        lists[i % 2].append(i)
+    return dict(counts), dict(least), dict(lists), counts.get(99)
+
+
 def counter(n):
     found = Counter(i * i % 7 for i in range(n))
     found[5] += 1
@@ -221,7 +230,7 @@ def counter(n):
 
 
 RIGHT = [all_changes, grouped, grouped_by_condition, sets_of, counted_twice, three_deep, pop_in_statement, texts_as_keys, reached, handed_down, visited,
-         default_lists, default_numbers, counter]
+         default_lists, default_numbers, default_of_a_lambda, counter]
 
 
 @pytest.mark.parametrize("function", RIGHT, ids=lambda function: function.__name__)
@@ -353,6 +362,18 @@ def read_of_default(n):
     return len(rows[n + 1]), len(rows)
 
 
+def default_of_a_variable(n):
+    rows = defaultdict(lambda: n)
+    rows[1] += 1
+    return dict(rows)
+
+
+def endless_default(n):
+    rows = defaultdict(lambda: 1e999)
+    rows[n] -= 1.0
+    return dict(rows)
+
+
 def changed_default(n):
     rows = defaultdict(int)
     rows[n] += 1
@@ -362,7 +383,8 @@ def changed_default(n):
 
 
 OTHERS = [two_names, name_in_loop, one_list_twice, shallow_copy, one_list_for_all, kept_elsewhere, gone_over, of_setdefault, of_values,
-          by_function_inside, by_walrus, by_walrus_in_tuple, list_by_walrus, inner_dict, by_argument, read_of_default, changed_default]
+          by_function_inside, by_walrus, by_walrus_in_tuple, list_by_walrus, inner_dict, by_argument, read_of_default, changed_default,
+          default_of_a_variable, endless_default]
 
 
 def outcome(function, n):
@@ -385,6 +407,28 @@ def test_items_to_which_something_else_refers_are_left_to_python(function):
 def test_the_message_says_what_to_do(function):
     with pytest.raises(hia.ConversionError, match="that others may refer to; make it where it becomes an item, and do not give it another name"):
         hia.function(function, strict=True)(3)
+
+
+def test_what_a_defaultdict_of_a_lambda_makes_afterwards():
+    def counted(n):
+        found = defaultdict(lambda: 7)
+        found[n] += 1
+        return found
+    found = hia.function(counted, strict=True)(2)
+    assert found == {2: 8} and found[5] == 7
+
+
+def test_rows_of_a_list_that_change():
+    def neighbours(n):
+        rows = [[] for _ in range(n)]
+        for i in range(n):
+            rows[i % 2].append(i)
+        return rows
+    with pytest.raises(hia.ConversionError, match=r"as rows = \{i: \[\] for i in range\(n\)\}"):
+        hia.function(neighbours, strict=True)(3)
+    with pytest.warns(hia.FallbackWarning, match="something else may refer to the list"):
+        graph = hia.function(neighbours)
+        assert [graph(3) for _ in range(4)] == [[[0, 2], [1], []]] * 4
 
 
 def test_without_tensors_plain_python_is_faster():

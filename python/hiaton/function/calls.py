@@ -168,7 +168,7 @@ class Calls:
                 return self.as_new(made) if node.func.attr == "copy" else made
             if node.func.attr in CHANGES and isinstance(node.func.value, (ast.Attribute, ast.Subscript)):
                 self.refuse(f"list.{node.func.attr} cannot be converted here, where something else may refer to the list, or to what holds it; "
-                            "build a new list, or change that of an object which the function has made")
+                            "build a new list, or change that of an object or a dict which the function has made, as rows = {i: [] for i in range(n)}")
             self.refuse(f"list.{node.func.attr} cannot be converted here; "
                         "lists that the function made have methods that change them, as statements of their own")
         return None

@@ -6,7 +6,8 @@ import collections
 import functools
 
 from hiaton.function.key_orders import key_type
-from hiaton.function.types import INT, NEVER, NONE, Const, Lst, Mapping, Tup, Value
+from hiaton.function.scopes import parameters_of
+from hiaton.function.types import INT, NEVER, NONE, Const, Func, Lst, Mapping, Tup, Value
 
 _GIVE_ELEMENTS = (enumerate, filter, list, map, range, reversed, sorted, zip)
 _FACTORIES = (bool, dict, float, int, list, set, str)
@@ -16,6 +17,30 @@ _FACTORIES = (bool, dict, float, int, list, set, str)
 def default_dict_of(factory):
     """The class by which types of such dicts are told apart."""
     return type(f"defaultdict of {factory.__name__}", (collections.defaultdict,), {"factory": factory})
+
+
+@functools.cache
+def _constant_factory(text):
+    """A function that gives the number or the text that is written so. Where a class of Python gives the same, that class."""
+    value = ast.literal_eval(text)
+    if type(value) in _FACTORIES and repr(value) == repr(type(value)()):
+        return type(value)
+    return lambda: value
+
+
+def _factory_of(type_):
+    """What makes first items, as given to defaultdict: a class, or a lambda of one number, text, or empty list or dict; None: it is something
+    else."""
+    if isinstance(type_, Const):
+        return type_.value if type_.value in _FACTORIES else None
+    if not isinstance(type_, Func) or not isinstance(type_.node, ast.Lambda) or parameters_of(type_.node):
+        return None
+    try:
+        value = ast.literal_eval(type_.node.body)
+        is_one = isinstance(value, (bool, int, float, str)) or value in ([], {})
+        return _constant_factory(repr(value)) if is_one else None
+    except ValueError:  # no literal, or an infinite one
+        return None
 
 
 class Counts(collections.Counter):
@@ -43,9 +68,10 @@ def given_class(cls):
 class DefaultDicts:
     def default_dict(self, args, named):
         """collections.defaultdict(factory)."""
-        factory = args[0].type.value if len(args) == 1 and not named and isinstance(args[0].type, Const) else None
-        if factory not in _FACTORIES:
-            self.refuse("this call of 'defaultdict' cannot be converted; give it one of bool, dict, float, int, list, set and str, or use a dict")
+        factory = _factory_of(args[0].type) if len(args) == 1 and not named else None
+        if factory is None:
+            self.refuse("this call of 'defaultdict' cannot be converted; give it one of bool, dict, float, int, list, set and str, or a lambda of a "
+                        "number or a text, or use a dict")
         return self.default(Mapping(NEVER, NEVER, default_dict_of(factory), True))
 
     def call_Counter(self, node):

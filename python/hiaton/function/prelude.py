@@ -132,7 +132,7 @@ def joined_by_halves(join, axis):
 
     def along(items):
         if not items:
-            raise ValueError("no tensors")
+            raise ValueError("expected a list of tensors to join, found an empty one")
         return first(items, len(items))
     return along
 
