@@ -11,13 +11,15 @@ _HERE = {
     "index_add": "hia.scatter_add", "int32": "hia.i32", "int64": "hia.i64", "jit": "hia.function(f)",
     "log_sum_exp": "hia.logsumexp(x)", "long": "hia.i64(x)", "manual_seed": "nn.seed(number)", "masked_fill": "hia.where(mask, value, x)",
     "mm": "x @ y", "mse_loss": "hia.mean((x - y) ** 2)", "mul": "x * y", "mv": "x @ y", "neg": "-x", "norm": "hia.sqrt(hia.sum(x * x))",
-    "permute": "hia.permute_dims(x, axes)", "power": "x ** y", "prod": "hia.exp(hia.sum(hia.log(x))) of positive numbers",
+    "permute": "hia.permute_dims(x, axes), or x.permute(1, 0)", "power": "x ** y", "prod": "hia.exp(hia.sum(hia.log(x))) of positive numbers",
     "rand": "hia.random.uniform(key, shape)", "randn": "hia.random.normal(key, shape)", "relu_": "hia.relu(x)",
     "silu": "x * hia.sigmoid(x)", "square": "x * x", "squeeze": "x[0], or hia.reshape(x, shape)",
     "std": "hia.sqrt(hia.mean((x - hia.mean(x)) ** 2))", "sub": "x - y", "swapaxes": "hia.permute_dims(x, axes)", "t": "x.T",
     "topk": "hia.top_k(x, k) and hia.top_k_indices(x, k)", "transpose": "hia.permute_dims(x, axes), or x.T",
-    "unsqueeze": "x[None], or x[:, None]", "var": "hia.mean((x - hia.mean(x)) ** 2)", "view": "hia.reshape(x, shape)",
+    "unsqueeze": "x[None], or x[:, None]", "var": "hia.mean((x - hia.mean(x)) ** 2)", "view": "hia.reshape(x, shape), or x.view(2, 3)",
 }
+
+SAME = {"view": "reshape", "permute": "permute_dims"}  # methods of tensors that have the names of other packages as well
 
 
 def hint(name):
@@ -30,3 +32,5 @@ def _of_tensor(tensor, name):
 
 
 _core.Tensor.__getattr__ = _of_tensor
+for _theirs, _ours in SAME.items():
+    setattr(_core.Tensor, _theirs, getattr(_core.Tensor, _ours))

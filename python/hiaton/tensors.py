@@ -121,14 +121,27 @@ def full(shape, value, dtype=None) -> _core.Tensor:
     return _core.shared(numpy.full(shape, value, _core.numpy_name(_core.DType(dtype))))
 
 
-def zeros(shape, dtype=_core.f32) -> _core.Tensor:
-    """A tensor of zeros."""
-    return full(shape, 0, dtype)
+def one_shape(sizes, is_size):
+    """Sizes that were given one by one, behind which an element type may stand: the shape, and a list of that type."""
+    count = next((place for place, size in enumerate(sizes) if not is_size(size)), len(sizes))
+    return (sizes[:count], sizes[count:]) if count > 1 else (sizes[0], sizes[1:])
 
 
-def ones(shape, dtype=_core.f32) -> _core.Tensor:
-    """A tensor of ones."""
-    return full(shape, 1, dtype)
+def _filled(value, sizes, dtype):
+    shape, last = one_shape(sizes, lambda size: hasattr(type(size), "__index__"))
+    if len(last) > 1:
+        raise TypeError(f"expected a shape or sizes, then at most one element type, found {len(last)} more arguments")
+    return full(shape, value, *(last or (dtype,)))
+
+
+def zeros(shape, *more, dtype=_core.f32) -> _core.Tensor:
+    """A tensor of zeros: zeros((2, 3)), zeros(2, 3), zeros((2, 3), hiaton.f64)."""
+    return _filled(0, (shape, *more), dtype)
+
+
+def ones(shape, *more, dtype=_core.f32) -> _core.Tensor:
+    """A tensor of ones: ones((2, 3)), ones(2, 3), ones((2, 3), hiaton.f64)."""
+    return _filled(1, (shape, *more), dtype)
 
 
 def eye(rows, columns=None, dtype=_core.f32) -> _core.Tensor:

@@ -193,7 +193,7 @@ nb::dict operation_table() {
     }
     table[python_name_of(op->name.value).c_str()] =
         nb::make_tuple(std::string(op->name.value), operands, op->is_variadic(), attributes,
-                       operands_share_a_type(*op), reduced);
+                       operands_share_a_type(*op), reduced, takes_integers(*op));
   }
   return table;
 }

@@ -245,6 +245,8 @@ bool reduces(const OpDef& op);
 bool reduces_numbers_of(const OpDef& op, DType dtype);
 /// What Python calls an operation, an operand or an attribute of the catalogue.
 std::string python_name_of(std::string_view name);
+/// Whether a call may give the last attribute, a shape or an order of axes, as integers one by one.
+bool takes_integers(const OpDef& op);
 
 void bind_graphs(nb::module_& m);
 void bind_graph_calls(nb::module_& m);

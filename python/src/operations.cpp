@@ -94,6 +94,17 @@ class Arguments {
     while (next_ < args_.size()) many.push_back(nb::borrow(args_[next_++]));
     return many;
   }
+  /// The integers that are left and have no names, where there are several: reshape(x, 2, 3). Not valid else.
+  nb::object take_integers() {
+    if (next_ + 1 >= args_.size()) return {};
+    for (std::size_t i = next_; i < args_.size(); ++i) {
+      const nb::handle one = args_[i];
+      if (PyBool_Check(one.ptr()) || PyIndex_Check(one.ptr()) == 0) return {};
+    }
+    nb::list integers;
+    while (next_ < args_.size()) integers.append(args_[next_++]);
+    return integers;
+  }
   /// A name that is none of its arguments is the error to tell of, before an argument that is missing.
   void refuse_unknown_names() const {
     for (auto [name, value] : named_) {
@@ -179,8 +190,13 @@ nb::object call(const Signature& signature, const nb::args& args, const nb::kwar
   }
   Attributes attributes;
   if (text.is_valid()) attributes = op.attributes_from_text()(nb::cast<std::string>(text));
-  for (std::size_t i = 0; i < signature.attributes.size() && !text.is_valid(); ++i)
-    add_attribute(signature, i, arguments.take(signature.attributes[i]), attributes);
+  for (std::size_t i = 0; i < signature.attributes.size() && !text.is_valid(); ++i) {
+    const bool is_last = i + 1 == signature.attributes.size();
+    const nb::object several = is_last && takes_integers(op) ? arguments.take_integers() : nb::object();
+    const nb::handle given =
+        several.is_valid() ? nb::handle(several) : arguments.take(signature.attributes[i]);
+    add_attribute(signature, i, given, attributes);
+  }
   arguments.finish();
   return to_object(apply_promoted(op, operands, attributes));
 }
@@ -204,6 +220,7 @@ std::string text_of(const Signature& signature, bool is_method) {
     if (def.otherwise) text += " = " + (def.is_list ? "()" : std::to_string(*def.otherwise));
     between = ", ";
   }
+  if (takes_integers(op)) text += ", *more: int";
   return text + ") -> hiaton._core.Tensor";
 }
 
@@ -233,6 +250,12 @@ std::string python_name_of(std::string_view name) {
     if (ours == name) return std::string(theirs);
   }
   return std::string(name);
+}
+
+bool takes_integers(const OpDef& op) {
+  if (op.attributes.empty() || op.is_variadic()) return false;
+  const AttributeDef& last = op.attributes.back();
+  return last.is_list && (last.name == "shape" || last.name == "permutation");
 }
 
 void bind_operations(nb::module_& m) {

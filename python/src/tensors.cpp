@@ -34,12 +34,6 @@ nb::object part(const EagerTensor& tensor, nb::handle key) {
   return to_object(part_of(tensor, key));
 }
 
-nb::object in_order(const EagerTensor& tensor, nb::handle permutation) {
-  std::vector<int64_t> axes;
-  for (nb::handle axis : permutation) axes.push_back(nb::cast<int64_t>(axis));
-  return to_object(apply_eager(*catalog().find("transpose"), {&tensor, 1}, axes));
-}
-
 nb::object transposed(const EagerTensor& tensor) {
   if (!tensor.value.is_tensor()) return to_object(tensor);
   return to_object(apply_eager(*catalog().find("transpose"), {&tensor, 1}));
@@ -105,9 +99,6 @@ void bind_tensors(nb::module_& m) {
           },
           nb::arg("dtype"), nb::sig("def astype(self, dtype: typing.Any) -> Tensor"),
           "The same elements in another type; floats become integers by rounding toward zero.")
-      .def("permute_dims", &in_order, nb::arg("axes"),
-           nb::sig("def permute_dims(self, axes: collections.abc.Sequence[int]) -> Tensor"),
-           "With the axes in another order.")
       .def("__getitem__", &part, nb::arg("key").none(),
            nb::sig("def __getitem__(self, key: typing.Any, /) -> Tensor"))
       .def(

@@ -103,6 +103,8 @@ class Arrays:
     def constant_tensor(self, function, args, named):
         """hia.zeros(3), hia.tensor(array), and what else makes tensors of what is known before the run."""
         arrays = []
+        if function in (tensors.zeros, tensors.ones) and len(args) > 1:
+            args, named = self._with_one_shape(args, named)
         of_any_size = self._of_any_size(function, args, named)
         of_any_size = self._of_numbers_of_the_run(function, args, named) if of_any_size is None else of_any_size
         if of_any_size is not None:
@@ -122,6 +124,13 @@ class Arrays:
         made = self._made_now(function, given, by_name)
         return self._tensor_of_arrays(made, arrays, function.__name__, ("tensor", str(made.dtype).split(".")[-1]),
                                       given[:1] if function in (tensors.tensor, tensors.asarray) else ())
+
+    def _with_one_shape(self, args, named):
+        """The arguments of hia.zeros(2, n, hia.f64) as those of hia.zeros((2, n), dtype=hia.f64)."""
+        shape, last = tensors.one_shape(args, lambda size: _is_integer(self.chosen(size)))
+        if len(last) > 1 or last and "dtype" in named:
+            self.fail("expected a shape or sizes, then at most one element type, found more arguments")
+        return [self.tuple_of(shape) if isinstance(shape, list) else shape], named | {"dtype": one for one in last}
 
     def _of_any_size(self, function, args, named):
         """hia.zeros(n), hia.arange(n) and their like, with whole numbers that only the run tells; None where it is something else."""

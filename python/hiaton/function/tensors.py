@@ -83,7 +83,7 @@ class Tensors:
         return self.constant(number, dtype)
 
     def tensor_op(self, name, args, named):
-        engine_name, operands, variadic, attributes, one_type, reduced = _table()[name]
+        engine_name, operands, variadic, attributes, one_type, reduced, takes_integers = _table()[name]
         args, named = list(args), dict(named)
         if any(is_of_several_tensors(value.type) for value in args):
             return self.by_sides(args, is_of_several_tensors, lambda given: self.tensor_op(name, given, named), name)
@@ -112,6 +112,8 @@ class Tensors:
                 self._refuse_more(name, named)
             return self.tensor_value(self.op(engine_name, *self.promoted(given, one_type), attributes=text))
         values = []
+        if takes_integers and len(args) > len(attributes) and all(map(_is_whole_number, args[len(attributes) - 1:])):
+            args[len(attributes) - 1:] = [self.tuple_of(args[len(attributes) - 1:])]
         for attribute, is_list, otherwise, count in attributes:
             value = args.pop(0) if args else named.pop(attribute, None)
             if value is None or value.type == NONE and otherwise is not None:
@@ -230,6 +232,7 @@ class Tensors:
         return id_ if dtype == {bool: "bool", int: "i64", float: "f64"}[kind] else self.op(dtype, id_)
 
     def tensor_method(self, value, name, args, named):
+        name = elsewhere.SAME.get(name, name)
         if name == "astype" and len(args) == 1 and isinstance(args[0].type, Const):
             return self.converted(value, str(_core.DType(args[0].type.value)).split(".")[-1])
         if name in _table() and hasattr(_core.Tensor, name):
@@ -391,6 +394,11 @@ class Tensors:
             back = [*range(1, axis + 1), 0, *range(axis + 1, len(others) + 1)]
             made = self.op("transpose", made, attributes=back)
         return self.tensor_value(made)
+
+
+def _is_whole_number(value):
+    """Whether it is an integer, and no truth value."""
+    return value.type == INT or isinstance(value.type, Const) and hasattr(type(value.type.value), "__index__") and type(value.type.value) is not bool
 
 
 def _why_no_index(type_):
