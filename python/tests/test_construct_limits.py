@@ -233,6 +233,17 @@ def test_what_is_nested_too_deeply_runs_in_plain_python():
         assert hia.function(total)(tree) == total(tree)
 
 
+def test_a_tuple_that_grows_from_call_to_call():
+    def paths(n, path):
+        return len(path) if n == 0 else paths(n - 1, path + (n,)) + paths(n - 1, path + (0,))
+
+    def lists(n, path):
+        return len(path) if n == 0 else lists(n - 1, path + [n]) + lists(n - 1, path + [0])
+    with pytest.raises(hia.ConversionError, match="tuples that do not grow from call to call; .* what grows in length in a list"):
+        hia.function(lambda n: paths(n, ()), strict=True)(4)
+    assert hia.function(lambda n: lists(n, []), strict=True)(4) == lists(4, []) == paths(4, ())
+
+
 @dataclasses.dataclass
 class Leaf:
     value: float

@@ -229,8 +229,8 @@ class Conversions:
             raise
         except RecursionError:
             self._fields = fields
-            raise ConversionError("expected lists and tuples that are nested less deeply; hold what grows in depth in objects of a "
-                                  "class") from None
+            raise ConversionError("expected lists and tuples that are nested less deeply, and tuples that do not grow from call to call; hold what "
+                                  "grows in depth in objects of a class, and what grows in length in a list") from None
 
     def _made_graph(self, values, how):
         begin, why = time.perf_counter(), self._why_another() if log.is_on() else None
