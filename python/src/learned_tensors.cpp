@@ -199,7 +199,11 @@ void bind_learned(nb::module_& m) {
       "tensor; what they gave does not change with it.")
       .def(
           "__init__",
-          [](LearnedTensor* self, const EagerTensor& value) {
+          [](LearnedTensor* self, nb::handle given) {
+            const nb::object tensor = nb::isinstance<EagerTensor>(given)
+                                          ? nb::borrow(given)
+                                          : nb::object(nb::module_::import_("hiaton").attr("tensor")(given));
+            const EagerTensor& value = *nb::inst_ptr<EagerTensor>(tensor);
             if (!is_float(value.value.dtype())) {
               throw nb::type_error(
                   ("a parameter: expected f32 or f64, found " + std::string(name_of(value.value.dtype())))
@@ -209,7 +213,7 @@ void bind_learned(nb::module_& m) {
             self->mark = new_parameter_mark();
             assign_any(*self, value);
           },
-          nb::arg("value"))
+          nb::arg("value"), nb::sig("def __init__(self, value: numpy.typing.ArrayLike) -> None"))
       .def("assign", &assign, nb::arg("value"), "Gives it the elements of another tensor of its type.")
       .def(
           "__deepcopy__", [](nb::handle self, nb::handle) { return nb::type<LearnedTensor>()(self); },

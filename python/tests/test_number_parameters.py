@@ -141,6 +141,13 @@ def test_programs(tmp_path):
     assert model.parameters["t"].item() == pytest.approx(3.0, abs=1e-4)
 
 
+def test_of_numbers_and_lists():
+    assert (nn.Parameter(2.0).shape, nn.Parameter(2.0).dtype, nn.Parameter([1.0, 2.0]).tolist()) == ((), hia.f32, [1.0, 2.0])
+    assert nn.Parameter(np.ones(2)).dtype == hia.f64
+    with pytest.raises(TypeError, match="a parameter: expected f32 or f64, found i64"):
+        nn.Parameter(2)
+
+
 def test_other_types_are_refused():
     with pytest.raises(hia.ProgramError, match="expected the type of a number or a tensor of f32 or f64 for a learned parameter, found i64"):
         hia.program("param t: i64\nfn main() -> i64 = t")
