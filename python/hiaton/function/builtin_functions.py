@@ -7,11 +7,15 @@ import functools
 from hiaton.function import mathematics
 
 
-class _Functions(list):
-    """By identity: some values have no hash."""
+class _Functions:
+    """By identity: some values have no hash. Built-in functions stay for as long as the process, and so do their identities."""
+
+    def __init__(self, functions):
+        self.functions = functions
+        self._identities = frozenset(map(id, functions))
 
     def __contains__(self, target):
-        return any(target is one for one in self)
+        return id(target) in self._identities
 
 
 @functools.cache

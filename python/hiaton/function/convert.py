@@ -56,6 +56,7 @@ class Converter(Instances, GraphTypes, Reasons):
         self.read = {}              # by class: the fields that the graph needs
         self.symbols = {}           # by text: its number
         self.assumed = {}           # by what: the type that it was found to have so far
+        self.asked = set()          # of what this round has asked for that type
         self.strict = {}            # by function, parameter and type: the side that it must be of
         self.makes_objects = False  # whether the graph makes objects, of which no two are the same
         self.fixed = set()          # functions that need numbers which are known before the run
@@ -166,7 +167,7 @@ class Converter(Instances, GraphTypes, Reasons):
         for _ in range(MOST_ROUNDS):
             self.changed = False
             self.is_refused = False
-            self.found = {}
+            self.found, self.asked = {}, set()
             self._begin_round()
             main = self._main()
             while self.waiting:
@@ -178,17 +179,19 @@ class Converter(Instances, GraphTypes, Reasons):
                 self.changed = True
             if not self.changed and self.is_refused:
                 raise ConversionError(self.refusal)
+            if not self.gives_mappings and mappings_in(self.assumed.get(("result", main.key), NEVER)):
+                self.gives_mappings = True
+                continue
             if not self.changed and narrowings and self.assumed != self.found:
                 # Early rounds knew less, and may have found types that no path gives.
                 narrowings -= 1
+                is_same = self._asked_for_what_it_found()
                 self.assumed = self.found
-                continue
+                if not is_same:
+                    continue
             if not self.changed:
                 if main.result is NEVER:
                     self._refuse_never(main)
-                if mappings_in(main.result) and not self.gives_mappings:
-                    self.gives_mappings = True
-                    continue
                 self.entry = main.name
                 self.main_types = (*main.types, *self.followed_types())
                 self.result = main.result
@@ -199,6 +202,11 @@ class Converter(Instances, GraphTypes, Reasons):
                 self.source = self.builder.finish(not self.makes_objects and self._lists_in(main.result, set()) < 2)
                 return self
         raise ConversionError(self.refusal or f"{place(self.function)}: '{self.function.__qualname__}': {GROWS}")
+
+    def _asked_for_what_it_found(self):
+        """Whether a round that begins with the types which this one has found would do the same: it asks for the same types, one after the
+        other, as long as it is told the same. What nobody asks for any more are types of instances that are not part of the graph."""
+        return all(self.assumed.get(what, NEVER) == self.found.get(what, NEVER) for what in self.asked)
 
     def _refuse_never(self, main):
         """No path gives a result: a mistake that all of them come to is the reason, or what was left to Python."""
@@ -276,7 +284,7 @@ class Converter(Instances, GraphTypes, Reasons):
         types = [items_as_list(one) if number in self.places_of_pairs else one for number, one in enumerate(types)]
         for key, place in self.places.items():
             if not place.is_log and key not in self.missing:
-                types.append(self.assumed.get(("state", key), self.observed[key]))
+                types.append(self.known_type(("state", key), self.observed[key]))
         self.guard_code(self.function)
 
         def build(frame, values):
@@ -318,7 +326,7 @@ class Converter(Instances, GraphTypes, Reasons):
     def is_first_look(self, key, message):
         """Whether nothing is known yet of what the function of the graph gives that is refused something: what calls of itself give
         seems to be nothing as long, and a list of that to be empty. Its other paths may tell more; else the refusal stands."""
-        if self.assumed.get(("result", key), NEVER) is not NEVER:
+        if self.known_type(("result", key)) is not NEVER:
             return False
         self.refusal, self.is_refused = self.with_calls(message, key), self.is_refused or not self.changed
         return True
@@ -359,6 +367,7 @@ class Converter(Instances, GraphTypes, Reasons):
         self.counts = collections.Counter()
         self.sizes = collections.defaultdict(list)  # by function and the types without sizes: the types of calls around this one
         self.waiting = collections.deque()
+        self.under_way = []  # instances that are built where they are called first, each called by the one before
         self.gradient_instances = {}  # by instance and the parameters by which they are
         self.guards = {}
         self.cells = {}

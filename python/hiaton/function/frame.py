@@ -354,7 +354,7 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
         is_known = not isinstance(key, tuple)
         if not is_known:
             key = ("branch", self.key, key)
-        known = key if is_known else self.converter.assumed.get(key, NEVER)
+        known = key if is_known else self.converter.known_type(key)
         blocks, found, endings = [], [], []
         for side in (then, otherwise):
             block = self.graph.begin_block()

@@ -79,8 +79,8 @@ class State:
 
     def state_types(self):
         converter = self.converter
-        return [converter.assumed.get(("state", key), NEVER) if place.is_log else
-                Tup((BOOL, converter.assumed.get(("state", key), NEVER))) for key, place in converter.places.items()]
+        return [converter.known_type(("state", key)) if place.is_log else
+                Tup((BOOL, converter.known_type(("state", key)))) for key, place in converter.places.items()]
 
     def begin_state(self, values):
         """At the beginning of the graph: what the places hold before the call."""
