@@ -11,6 +11,7 @@
 #include "exec/place_program.h"
 #include "hiaton/error.h"
 #include "partition/held.h"
+#include "tensor/rows.h"
 #include "train/shared_batches.h"
 #include "train/timeline.h"
 
@@ -371,7 +372,7 @@ std::vector<Value> BatchRunner::current_values() {
     if (tables->is_here(i)) {
       values.push_back(value_of(parameters_[i]));
     } else {
-      values.emplace_back(is_read_by_rows_[i] ? tables->stand_in(i) : tables->fetch(i));
+      values.push_back(scalar_or_tensor(is_read_by_rows_[i] ? tables->stand_in(i) : tables->fetch(i)));
     }
   }
   return values;

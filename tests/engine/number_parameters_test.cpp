@@ -40,19 +40,19 @@ const Model& of_tensors() {
   return model;
 }
 
-const Lists kExamples = {{int64_t{0}}, {int64_t{3}}, {int64_t{5}}, {int64_t{7}}};
+const Lists kTurns = {{int64_t{0}}, {int64_t{3}}, {int64_t{5}}, {int64_t{7}}};
 
-struct Found {
+struct LossesAndSlopes {
   std::vector<double> losses;
   std::vector<double> slopes;  ///< by w, by t, by what is not used
 };
 
-Found found_by(const Model& model, RunOptions options, const Lists& examples = kExamples) {
+LossesAndSlopes losses_and_slopes(const Model& model, RunOptions options, const Lists& examples = kTurns) {
   const std::vector<Value> parameters = model.initial_parameters(1);
   Gradients gradients(model.parameters());
   options.parameters = parameters;
   options.gradients = &gradients;
-  Found found;
+  LossesAndSlopes found;
   for (const std::vector<Value>& results : model.loss(examples, options))
     found.losses.push_back(results[0].as<double>());
   for (std::size_t i = 0; i < gradients.size(); ++i) {
@@ -63,20 +63,19 @@ Found found_by(const Model& model, RunOptions options, const Lists& examples = k
 }
 
 TEST(NumberParameters, AreThoseOfTensorsOfOneElementInAllWays) {
-  const Found expected = found_by(of_tensors(), expected_way());
+  const LossesAndSlopes expected = losses_and_slopes(of_tensors(), expected_way());
   ASSERT_EQ(expected.slopes.size(), 5u);
   ASSERT_NE(expected.slopes[3], 0.0);
   for (const RunOptions& way : all_ways()) {
-    const Found found = found_by(of_numbers(), way);
-    for (std::size_t i = 0; i < kExamples.size(); ++i)
-      EXPECT_NEAR(found.losses[i], expected.losses[i], 1e-12);
+    const LossesAndSlopes found = losses_and_slopes(of_numbers(), way);
+    for (std::size_t i = 0; i < kTurns.size(); ++i) EXPECT_NEAR(found.losses[i], expected.losses[i], 1e-12);
     for (std::size_t i = 0; i < expected.slopes.size(); ++i)
       EXPECT_NEAR(found.slopes[i], expected.slopes[i], 1e-11) << i;
   }
 }
 
 TEST(NumberParameters, HaveNoGradientWhereNothingReadsThem) {
-  const Found found = found_by(of_numbers(), {}, {{int64_t{5}}});
+  const LossesAndSlopes found = losses_and_slopes(of_numbers(), {}, {{int64_t{5}}});
   EXPECT_EQ(found.slopes, (std::vector<double>{1, 1, 1, 0, 0}));
 }
 

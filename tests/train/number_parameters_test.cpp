@@ -10,14 +10,14 @@
 namespace hiaton::train {
 namespace {
 
-Model model() {
+Model scaled() {
   return Model::from_text("model.hia",
                           "param t: f32 = ones\n"
                           "fn loss(x: f32) -> f32 = (t * x - 3 * x) * (t * x - 3 * x)\n");
 }
 
 TEST(NumberParameters, AreTrained) {
-  const Model trained = model();
+  const Model trained = scaled();
   std::vector<ParameterValues> parameters = first_parameters(trained, 1);
   Optimizer optimizer({.kind = OptimizerKind::Sgd}, parameters);
   Gradients sums(trained.parameters());
@@ -33,10 +33,10 @@ TEST(NumberParameters, AreTrained) {
 TEST(NumberParameters, AreSavedAndLoaded) {
   const Directory directory;
   const std::filesystem::path path = directory / "model.safetensors";
-  std::vector<ParameterValues> parameters = first_parameters(model(), 1);
+  std::vector<ParameterValues> parameters = first_parameters(scaled(), 1);
   parameters[0].values.floats()[0] = 2.5F;
   save_parameters(path, parameters);
-  EXPECT_EQ(load_values(path, model().parameters()), std::vector<Value>{2.5F});
+  EXPECT_EQ(load_values(path, scaled().parameters()), std::vector<Value>{2.5F});
   const Model of_tensor = Model::from_text("t.hia", "param t: f32[1]\nfn loss(x: f32) -> f32 = t[0] * x\n");
   EXPECT_THROW(load_values(path, of_tensor.parameters()), ProgramError);
 }

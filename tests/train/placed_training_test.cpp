@@ -31,11 +31,12 @@ param F: f32[vocab, d]AT_F = normal(1.0)
 param W: f32[d, d]AT_W = normal(0.3)
 param V: f32[d, classes]AT_V = normal(0.3)
 param c: f32[vocab]AT_c
+param s: f32AT_s = ones
 fn row(word: i64) -> f32[d]AT_row = F[word]
 fn encode(t: Tree) -> f32[d]AT_encode =
   match t
     Leaf(label, word) -> tanh((E[word] + row(label)) @ W + c[word])
-    Node(_, l, r) -> tanh((encode(l) + encode(r)) @ W)
+    Node(_, l, r) -> tanh((s * (encode(l) + encode(r))) @ W)
 fn cost(t: Tree, seed: i64) -> f32AT_cost =
   match t
     Leaf(label, word) -> cross_entropy(dropout(encode(t), 0.1, seed) @ V, label)
@@ -47,7 +48,7 @@ fn predict(t: Tree) -> f32[classes] = softmax(encode(t) @ V)
 /// `places`: by name of what is placed, where; what is not named is placed nowhere.
 std::string placed_model(const std::map<std::string, std::string>& places) {
   std::string text(kPlacedModel);
-  for (const char* name : {"E", "F", "W", "V", "c", "row", "encode", "cost"}) {
+  for (const char* name : {"E", "F", "W", "V", "c", "s", "row", "encode", "cost"}) {
     const std::string mark = std::string("AT_") + name;
     const auto place = places.find(name);
     text.replace(text.find(mark), mark.size(), place == places.end() ? "" : " on \"" + place->second + "\"");
@@ -131,7 +132,7 @@ class PlacedTrainingTest : public ::testing::Test {
 TEST_F(PlacedTrainingTest, ATableOfAnotherProcessGivesTheBitsOfOneProcess) {
   const auto alone = train_alone(settings(2, "alone"));
   const auto held = train_in(2, options_for({{"E", "process:1"}}, 0), settings(2, "placed"));
-  EXPECT_EQ(held, (std::vector<int>{4, 1}));
+  EXPECT_EQ(held, (std::vector<int>{5, 1}));
   EXPECT_TRUE(are_same(last_of("placed"), alone));
 }
 
@@ -139,7 +140,7 @@ TEST_F(PlacedTrainingTest, WhatOnlyReadsRowsPlacesTheTable) {
   const std::map<std::string, std::string> places{{"row", "table"}, {"E", "words"}};
   const auto alone = train_alone(settings(2, "alone"), places);
   const auto held = train_in(3, options_for(places, 0), settings(2, "placed"));
-  EXPECT_EQ(held, (std::vector<int>{4, 1, 0}));  // 'table' is process 0, 'words' process 1
+  EXPECT_EQ(held, (std::vector<int>{5, 1, 0}));  // 'table' is process 0, 'words' process 1
   EXPECT_TRUE(are_same(last_of("placed"), alone));
 }
 
@@ -147,7 +148,7 @@ TEST_F(PlacedTrainingTest, ReplicasShareBatches) {
   const auto alone = train_alone(settings(2, "alone"));
   const auto held = train_in(4, options_for({{"E", "process:1"}, {"V", "process:1"}}, 2),
                              settings(2, "replicas"), net::Delivery::Random);
-  EXPECT_EQ(held, (std::vector<int>{3, 2, 3, 2}));
+  EXPECT_EQ(held, (std::vector<int>{4, 2, 4, 2}));
   EXPECT_TRUE(are_same(last_of("replicas"), alone));
 }
 
@@ -164,7 +165,7 @@ TEST_F(PlacedTrainingTest, RandomPlacementsGiveTheBitsOfOneProcess) {
   std::mt19937 random(5);
   for (int round = 0; round < 40; ++round) {
     std::map<std::string, std::string> places;
-    for (const char* name : {"E", "F", "W", "V", "c"}) {
+    for (const char* name : {"E", "F", "W", "V", "c", "s"}) {
       if (random() % 2 == 0) places[name] = "process:" + std::to_string(random() % 3);
     }
     if (places.empty()) places["E"] = "table";
@@ -244,7 +245,7 @@ TEST_F(PlacedTrainingTest, BodiesRunWhereTheyArePlacedInEachStep) {
       const std::string out = "bodies" + std::to_string(runs++);
       const auto alone = train_alone(settings(2, out + "alone"), places);
       const auto held = train_in(3, options_for(places, 0), settings(2, out), delivery);
-      EXPECT_EQ(held, (std::vector<int>{5, 5, 5}));  // all hold all
+      EXPECT_EQ(held, (std::vector<int>{6, 6, 6}));  // all hold all
       EXPECT_LT(difference(last_of(out), alone), 1e-4);
     }
   }
@@ -257,7 +258,7 @@ TEST_F(PlacedTrainingTest, ReplicasRunPlacedBodiesEachByItself) {
   for (const auto delivery : {net::Delivery::InOrder, net::Delivery::Random, net::Delivery::LastFirst}) {
     const std::string out = "replicas" + std::to_string(runs++);
     const auto held = train_in(6, options_for(places, 3), settings(2, out), delivery);
-    EXPECT_EQ(held, (std::vector<int>{5, 5, 5, 5, 5, 5}));
+    EXPECT_EQ(held, (std::vector<int>{6, 6, 6, 6, 6, 6}));
     EXPECT_LT(difference(last_of(out), alone), 1e-4);
   }
 }
