@@ -367,7 +367,6 @@ class Converter(Instances, GraphTypes, Reasons):
         self.counts = collections.Counter()
         self.sizes = collections.defaultdict(list)  # by function and the types without sizes: the types of calls around this one
         self.waiting = collections.deque()
-        self.under_way = []  # instances that are built where they are called first, each called by the one before
         self.gradient_instances = {}  # by instance and the parameters by which they are
         self.guards = {}
         self.cells = {}

@@ -7,7 +7,6 @@ from hiaton.function.errors import ConversionError
 from hiaton.function.frame import scalar_type
 from hiaton.function.names import plain_name
 from hiaton.function.reasons import Call
-from hiaton.function.scopes import number_of_notes
 from hiaton.function.source import place
 from hiaton.function.statements import build_function
 from hiaton.function.types import NEVER, Dct, Func, Lst, Mapping, NewObj, Store, Tup, Union, join, of_any_size
@@ -34,7 +33,6 @@ class Instance:
         self.name = name
         self.types = types
         self.result = result
-        self.is_early = False  # whether what its body calls was still being built, and may give more by now
 
 
 class Instances:
@@ -71,7 +69,7 @@ class Instances:
         key = (*key, types)
         self.called_from.setdefault(key, Call(self.defining, shown, self.place, self.user_place))
         if key in self.instances:
-            return self._called_again(self.instances[key])
+            return self.instances[key]
         self.counts[key[:2]] += 1
         if len(self.instances) >= MOST_INSTANCES or self.counts[key[:2]] > MOST_OF_ONE:
             raise ConversionError(f"{place(self.function)}: '{name}' is called with too many combinations of types, the last one "
@@ -81,41 +79,15 @@ class Instances:
                 raise ConversionError(f"{place(self.function)}: '{name}': {GROWS}, found {_shown(type_)}")
         result = self.known_type(("result", key))
         if result is NEVER and not is_entry and key not in self.drafted:
+            # Callers go on with what a first draft of the body gives: so most types are known after one round.
             self.drafted.add(key)
             self.changed = True
-        if self.changed and not is_entry:
             self.sizes[like].append(types)
-            made = self._built_at_once(key, name, types, result, parameters, build)
+            self._define(self._declared(key, name, types, NEVER, False, parameters), build)
             self.sizes[like].pop()
-            return made
+            result = self.known_type(("result", key))
         made = self._declared(key, name, types, result, is_entry, parameters)
         self.waiting.append((made, build))
-        return made
-
-    def _built_at_once(self, key, name, types, result, parameters, build):
-        """An instance of a round that is thrown away, whatever else it finds: its body is built where it is called first, and callers go on
-        with what it gives. So one round finds what functions give, and callers of callers of these, and builds each once. In the round
-        that is kept the callers come first: they know all types, and functions stand in the graph in this order.
-        A body that called what was still being built, that gave nothing or noted what is changed may tell more a second time."""
-        notes = number_of_notes()
-        draft = self._declared(key, name, types, result, False, parameters)
-        self.under_way.append(draft)
-        self._define(draft, build)
-        self.under_way.pop()
-        found = self.known_type(("result", key))
-        is_open = draft.is_early or found is NEVER or notes != number_of_notes()
-        if found == result and not is_open:
-            return draft
-        made = self._declared(key, name, types, found, False, parameters)
-        if is_open:
-            self.waiting.append((made, build))
-        return made
-
-    def _called_again(self, made):
-        """An instance that calls itself, maybe by others: while it is being built, these do not know what it gives in the end."""
-        if made in self.under_way:
-            for one in self.under_way[self.under_way.index(made):]:
-                one.is_early = True
         return made
 
     def gradient_instance(self, number, by):
