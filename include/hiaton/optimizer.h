@@ -29,8 +29,9 @@ ParameterValues parameter_of(std::string name, const Value& value);
 /// The parameters of a model with their first values. Throws ProgramError where one is not of f32 or f64.
 std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed);
 
-/// A parameter as runs take it (RunOptions::parameters), without a copy: it must outlive the value. After
-/// each change of a parameter it is to be asked for anew, since runs keep what they made of the value before.
+/// A parameter as runs take it (RunOptions::parameters). A tensor is not copied: the parameter must outlive
+/// the value. After each change of a parameter it is to be asked for anew, since a number is copied, and runs
+/// keep what they made of the value before.
 Value value_of(ParameterValues& parameter);
 std::vector<Value> values_of(std::vector<ParameterValues>& parameters);
 
