@@ -5,12 +5,13 @@
 """
 
 import ast
+import collections
 import dataclasses
 import types
 import typing
 
 from hiaton.function.errors import ConversionError
-from hiaton.function.scopes import nodes_below, own_names, parameters_of, read_names
+from hiaton.function.scopes import calls_change, nodes_below, own_names, parameters_of, place_of, read_names
 from hiaton.function.source import note_tree, tree_of
 from hiaton.function.types import Own
 
@@ -72,6 +73,7 @@ def with_own_objects(function, names):
         made = _copied(tree)
         inside = frozenset(name for name in names if isinstance(name, InnerName))
         _split(made, names - inside, inside)
+        _take_over_changes(made, [before for fewer, (_, before) in known.items() if fewer < names])
         shown = sorted(name.name if isinstance(name, InnerName) else name for name in names)
         known[names] = function.__code__.replace(co_name=f"{function.__code__.co_name} of {', '.join(shown)}"), made
     code, made = known[names]
@@ -93,6 +95,17 @@ def _copied(node):
         if not what.startswith("hiaton_") or what in _KEPT:
             setattr(made, what, _copied(value))
     return made
+
+
+def _take_over_changes(tree, trees):
+    """What calls change, as far as it was found out in trees of the same text that have fewer such names."""
+    changes = collections.defaultdict(frozenset)
+    calls = [node for before in trees for node in ast.walk(before) if isinstance(node, ast.Call)]
+    for node in calls:
+        changes[place_of(node)] |= calls_change(node)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and changes.get(place_of(node)):
+            node.hiaton_changes = calls_change(node) | changes[place_of(node)]
 
 
 def attributes_in_order(cls):

@@ -131,8 +131,8 @@ _KEPT_NOTES = ("hiaton_changes", "hiaton_keeps_results", "hiaton_lent", "hiaton_
 def note_changes(root, call, names):
     """A call changes the lists of these names, and so does what was made of it. What was found out below `root`, the tree of the function
     of Python, is found out anew; the old trees are kept, since conversions under way know them by their identity."""
-    place = _place_of(call)
-    same = [] if place is None else [node for node in ast.walk(root) if isinstance(node, type(call)) and _place_of(node) == place]
+    place = place_of(call)
+    same = [] if place is None else [node for node in ast.walk(root) if isinstance(node, type(call)) and place_of(node) == place]
     for node in [call, *same]:
         node.hiaton_changes = calls_change(node) | names
     dropped = getattr(root, "hiaton_dropped", [])
@@ -143,20 +143,20 @@ def note_changes(root, call, names):
     _notes[0] += 1
 
 
-def _place_of(node):
+def place_of(node):
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) if hasattr(node, "end_lineno") else None
 
 
 def items_let_out(tree, node):
     """The names of dicts of which a loop of a function lets items out, as far as conversions have found out."""
-    place = _place_of(node)
+    place = place_of(node)
     return {name for loop, name in getattr(tree, "hiaton_items_out", ()) if loop == place}
 
 
 def note_items_let_out(tree, node, name):
     """Gives whether that is news."""
     is_new = name not in items_let_out(tree, node)
-    tree.hiaton_items_out = getattr(tree, "hiaton_items_out", frozenset()) | {(_place_of(node), name)}
+    tree.hiaton_items_out = getattr(tree, "hiaton_items_out", frozenset()) | {(place_of(node), name)}
     return is_new
 
 
