@@ -241,7 +241,7 @@ std::string wrong_values(const Differentiable& program) {
         loss.run(arguments,
                  {.executor = Executor::Reference, .max_frames = kMostFrames, .parameters = parameters})
             .values;
-    for (const int workers : {1, 2, 8}) {
+    for (const int workers : {1, program.seed % 2 == 0 ? 2 : 8}) {
       if (!has_to_run(workers)) continue;
       RunStats stats;
       const std::vector<Value> found = loss.run(arguments, {.workers = workers,
