@@ -37,13 +37,13 @@ std::string_view safetensors_name(DType dtype);
 /// Texts by name, which a file holds besides its tensors.
 using Metadata = std::map<std::string, std::string>;
 
-/// Writes tensors and texts, atomically: after a crash there is the old file or the new one. Throws
-/// ProgramError that names the file and the reason.
+/// Writes tensors and texts, atomically: after a crash there is the old file or the new one. Checksums of all
+/// are a text more, `hiaton.crc32c`. Throws ProgramError that names the file and the reason.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const Metadata& metadata);
 
 /// A file that was found to be well formed: the header describes the data without gap or
-/// overlap.
+/// overlap, and its texts are those that write_safetensors wrote, where it did.
 class SafetensorsFile {
  public:
   struct Tensor {
@@ -52,16 +52,19 @@ class SafetensorsFile {
     std::vector<int64_t> shape;
     uint64_t begin = 0;  ///< in the data
     uint64_t end = 0;
+    std::string checksum{};  ///< CRC-32C of its bytes, eight hexadecimal digits; empty: the file has none
   };
 
   /// Throws ProgramError that says what is wrong with the file.
   explicit SafetensorsFile(const std::filesystem::path& path);
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
+  /// Without the checksums.
   const Metadata& metadata() const { return metadata_; }
   /// Null: there is none of this name.
   const Tensor* find(std::string_view name) const;
-  /// Throws ProgramError unless the tensor is of float32 or float64 and all its elements are finite.
+  /// Throws ProgramError unless the tensor is of float32 or float64, all its elements are finite, and its
+  /// bytes have its checksum.
   Numbers values_of(const Tensor& tensor) const;
   /// The bytes of a tensor of any type, as they stand in the file.
   std::string_view bytes_of(const Tensor& tensor) const;
@@ -73,6 +76,8 @@ class SafetensorsFile {
 
  private:
   void read_header();
+  void take_checksums();
+  void check(std::string_view name, std::string_view bytes, std::string_view checksum) const;
   void check_layout() const;
 
   std::string name_;  ///< the name of the file

@@ -15,6 +15,7 @@
 #include "graph/json_place.h"
 #include "hiaton/error.h"
 #include "tensor/shown.h"
+#include "train/checksum.h"
 
 namespace hiaton::train {
 namespace {
@@ -31,6 +32,7 @@ constexpr uint64_t kLongestHeader = 100'000'000;
 constexpr std::size_t kMostDimensions = 64;
 constexpr uint64_t kLargestSize = uint64_t{1} << 62;
 constexpr std::string_view kMetadataField = "__metadata__";
+constexpr const char* kChecksumsField = "hiaton.crc32c";  ///< of the metadata
 
 struct ElementType {
   std::string_view name;
@@ -89,9 +91,29 @@ void require_writable(std::span<const TensorView> tensors, const Metadata& metad
   }
 }
 
+std::string_view bytes_of(const Numbers& values) {
+  return {reinterpret_cast<const char*>(values.bytes().data()), values.bytes().size()};
+}
+
+std::string checksum_of(std::string_view bytes) {
+  return fmt::format("{:08x}", crc32c(bytes));
+}
+
+/// In JSON, by name.
+std::string checksums_of(std::span<const TensorView> tensors, const Metadata& metadata) {
+  Json checksums = {{"tensors", Json::object()}, {"texts", Json::object()}};
+  for (const TensorView& tensor : tensors)
+    checksums["tensors"][tensor.name] = checksum_of(bytes_of(tensor.values));
+  for (const auto& [name, text] : metadata) checksums["texts"][name] = checksum_of(text);
+  return checksums.dump();
+}
+
 std::string header_of(std::span<const TensorView> tensors, const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[std::string(kMetadataField)] = metadata;
+  Metadata texts = metadata;
+  texts.erase(kChecksumsField);
+  texts[kChecksumsField] = checksums_of(tensors, texts);
+  header[std::string(kMetadataField)] = texts;
   uint64_t offset = 0;
   for (const TensorView& tensor : tensors) {
     const uint64_t end = offset + tensor.values.bytes().size();
@@ -103,10 +125,6 @@ std::string header_of(std::span<const TensorView> tensors, const Metadata& metad
   std::string text = header.dump();
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   return text;
-}
-
-std::string_view bytes_of(const Numbers& values) {
-  return {reinterpret_cast<const char*>(values.bytes().data()), values.bytes().size()};
 }
 
 template <class T>
@@ -173,6 +191,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
     : name_(path.string()), file_(std::make_shared<MappedFile>(path)), bytes_(file_->bytes()) {
   read_header();
+  take_checksums();
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
@@ -211,6 +230,33 @@ void SafetensorsFile::read_header() {
   }
 }
 
+void SafetensorsFile::take_checksums() {
+  const auto found = metadata_.find(kChecksumsField);
+  if (found == metadata_.end()) return;
+  const Json checksums = Json::parse(found->second, nullptr, false);
+  metadata_.erase(found);
+  if (!checksums.is_object()) fail(fmt::format("{}: expected a JSON object", kChecksumsField));
+  const std::string name = fmt::format("{}: {}", name_, kChecksumsField);
+  const JsonPlace place(checksums, name);
+  const JsonPlace tensors = place.field("tensors");
+  for (Tensor& tensor : tensors_) {
+    if (tensors.has(tensor.name)) tensor.checksum = tensors.field(tensor.name).text();
+  }
+  const JsonPlace texts = place.field("texts");
+  for (const auto& [key, text] : metadata_) {
+    if (texts.has(key)) check(key, text, texts.field(key).text());
+  }
+}
+
+void SafetensorsFile::check(std::string_view name, std::string_view bytes, std::string_view checksum) const {
+  const std::string found = checksum_of(bytes);
+  if (found == checksum) return;
+  fail(fmt::format(
+      "'{}': expected what was written, with the checksum {}, found other bytes, with the checksum "
+      "{}; the file is damaged, or was changed by a program that kept '{}' in its metadata",
+      name, shown(checksum), found, kChecksumsField));
+}
+
 void SafetensorsFile::check_layout() const {
   uint64_t at = 0;
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
@@ -246,6 +292,7 @@ Numbers SafetensorsFile::values_of(const Tensor& tensor) const {
     fail(fmt::format("'{}': expected elements of type F32 or F64, found {}", tensor.name, tensor.dtype));
   }
   const std::string_view bytes = bytes_of(tensor);
+  if (!tensor.checksum.empty()) check(tensor.name, bytes, tensor.checksum);
   Numbers values(is_f64 ? DType::F64 : DType::F32, bytes.size() / (is_f64 ? sizeof(double) : sizeof(float)));
   if (!bytes.empty()) std::memcpy(values.bytes().data(), bytes.data(), bytes.size());
   if (is_f64) {

@@ -2,29 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <bit>
 #include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "base/file_bytes.h"
+#include "train/checksum.h"
 
 namespace hiaton::train {
 namespace {
-
-constexpr uint32_t kPolynomial = 0x82F63B78;  ///< the polynomial of Castagnoli, bits reversed
-
-constexpr std::array<uint32_t, 256> make_crc_table() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t byte = 0; byte < table.size(); ++byte) {
-    uint32_t crc = byte;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
-    table[byte] = crc;
-  }
-  return table;
-}
-constexpr std::array<uint32_t, 256> kCrcTable = make_crc_table();
 
 /// TFRecord stores a checksum rotated and shifted, since one of data that holds checksums says little.
 uint32_t mask(uint32_t crc) {
@@ -100,12 +87,6 @@ std::filesystem::path new_file_in(const std::filesystem::path& directory) {
 }
 
 }  // namespace
-
-uint32_t crc32c(std::string_view bytes) {
-  uint32_t crc = ~uint32_t{0};
-  for (const char byte : bytes) crc = (crc >> 8) ^ kCrcTable[(crc ^ static_cast<unsigned char>(byte)) & 0xFF];
-  return ~crc;
-}
 
 std::string tf_record(std::string_view bytes) {
   const std::string length = little_endian(static_cast<uint64_t>(bytes.size()));

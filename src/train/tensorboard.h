@@ -8,9 +8,6 @@
 
 namespace hiaton::train {
 
-/// CRC-32C (Castagnoli), as iSCSI and TFRecord use it.
-uint32_t crc32c(std::string_view bytes);
-
 /// One record: length, masked checksum of the length, bytes, masked checksum of the bytes.
 std::string tf_record(std::string_view bytes);
 

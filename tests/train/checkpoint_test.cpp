@@ -59,7 +59,50 @@ TEST_F(CheckpointTest, HasTheFormatOfSafetensors) {
   EXPECT_EQ(length % 8, 0u);
   EXPECT_EQ(bytes.size(), 8 + length + 8);
   EXPECT_THAT(bytes.substr(8, length),
-              HasSubstr(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})"));
+              HasSubstr(R"(,"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})"));
+}
+
+TEST_F(CheckpointTest, EveryChangedBitOfTheDataIsAnErrorAndChangesNothing) {
+  save_parameters(directory_ / "p", learner_.parameters());
+  const std::string bytes = file_text(directory_ / "p");
+  const std::size_t size = (4 * 2 + 2) * sizeof(float);
+  const Numbers before = learner_.parameters()[0].values;
+  for (std::size_t at = bytes.size() - size; at < bytes.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = bytes;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+      EXPECT_THAT(load_error(path_of(changed)), HasSubstr("expected what was written, with the checksum"));
+      EXPECT_EQ(learner_.parameters()[0].values, before);
+    }
+  }
+}
+
+TEST_F(CheckpointTest, AChangedTextIsAnError) {
+  write_safetensors(directory_ / "p", {}, {{"note", "step 1"}});
+  std::string bytes = file_text(directory_ / "p");
+  bytes.replace(bytes.find("step 1"), 6, "step 3");
+  EXPECT_THAT(read_error(bytes), HasSubstr("'note': expected what was written"));
+}
+
+TEST_F(CheckpointTest, ChecksumsAreOfThisFileAndNoTextOfIt) {
+  const Numbers w{1, 2};
+  write_safetensors(directory_ / "p", std::vector<TensorView>{{"w", {2}, w}},
+                    {{"note", "kept"}, {"hiaton.crc32c", "of another file"}});
+  const SafetensorsFile file(directory_ / "p");
+  EXPECT_EQ(file.metadata(), (Metadata{{"note", "kept"}}));
+  EXPECT_EQ(file.values_of(*file.find("w")), w);
+}
+
+TEST_F(CheckpointTest, FilesOfOthersNeedNoChecksums) {
+  const std::string header =
+      R"({"__metadata__":{"note":"theirs"},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  const SafetensorsFile file(path_of(with_header(header, std::string(4, '\0'))));
+  EXPECT_EQ(file.values_of(*file.find("w")), (Numbers{0}));
+  const auto error_of_checksums = [&](const std::string& checksums) {
+    return read_error(with_header(R"({"__metadata__":{"hiaton.crc32c":")" + checksums + "\"}}", ""));
+  };
+  EXPECT_THAT(error_of_checksums("none"), HasSubstr("hiaton.crc32c: expected a JSON object"));
+  EXPECT_THAT(error_of_checksums("{}"), HasSubstr("hiaton.crc32c: expected"));
 }
 
 TEST_F(CheckpointTest, EveryTruncationIsAnError) {

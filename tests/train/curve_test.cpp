@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "train/checksum.h"
 #include "train/run_files.h"
 #include "train/tensorboard.h"
 
@@ -50,9 +51,14 @@ TEST(CurveTest, NothingAndOneEpochAndStrangeNumbersDrawToo) {
   EXPECT_THAT(draw_curve(reports), Not(HasSubstr("nan")));
 }
 
-TEST(TensorBoardTest, ChecksumIsThatOfTheStandard) {
+/// Those of RFC 3720, appendix B.4, among them.
+TEST(ChecksumTest, IsThatOfTheStandard) {
   EXPECT_EQ(crc32c("123456789"), 0xE3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8A9136AAu);
+  EXPECT_EQ(crc32c(std::string(32, '\xFF')), 0x62A8AB43u);
+  std::string ascending;
+  for (char byte = 0; byte < 32; ++byte) ascending += byte;
+  EXPECT_EQ(crc32c(ascending), 0x46DD794Eu);
   EXPECT_EQ(crc32c(""), 0u);
 }
 
