@@ -253,7 +253,7 @@ void SafetensorsFile::check(std::string_view name, std::string_view bytes, std::
   if (found == checksum) return;
   fail(fmt::format(
       "'{}': expected what was written, with the checksum {}, found other bytes, with the checksum "
-      "{}; the file is damaged, or was changed by a program that kept '{}' in its metadata",
+      "'{}'; the file is damaged, or was changed by a program that kept '{}' in its metadata",
       name, shown(checksum), found, kChecksumsField));
 }
 
