@@ -141,6 +141,19 @@ def test_a_file_with_parameters_that_the_module_does_not_have_is_refused(tmp_pat
     assert part.layers[0].weight.tolist() == whole.layers[0].weight.tolist()
 
 
+def test_a_file_of_which_a_bit_has_changed_is_refused(tmp_path):
+    path, model = tmp_path / "model.safetensors", nn.Linear(2, 1)
+    model.save(path)
+    changed = bytearray(path.read_bytes())
+    changed[-1] ^= 1
+    path.write_bytes(changed)
+    other = nn.Linear(2, 1)
+    before = {name: value.tolist() for name, value in other.parameters().items()}
+    with pytest.raises(hia.ProgramError, match=r"model.safetensors: 'bias': expected what was written, with the checksum"):
+        other.load(path)
+    assert {name: value.tolist() for name, value in other.parameters().items()} == before
+
+
 def test_the_state_of_an_optimizer_may_stand_beside_the_parameters(tmp_path):
     safetensors = pytest.importorskip("safetensors.numpy")
     path, model = tmp_path / "training.safetensors", nn.Linear(2, 1)
