@@ -183,10 +183,18 @@ class Checkpoints(HostileTest):
     def test_numbers_that_are_none(self):
         model = self.model("none", "treernn.hia", "--size=d=2")
         path = model / "best.safetensors"
-        whole = path.read_bytes()
+        whole = path.read_bytes().replace(b"hiaton.crc32c", b"another.field")  # as other programs write it, without checksums
         for bits in (b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff"):  # NaN, infinity, -infinity
             path.write_bytes(whole[:-4] + bits)
             self.fails("expected finite values, found -?(nan|inf)", "predict", model, "--data", self.root / "small.txt")
+
+    def test_a_bit_that_has_changed(self):
+        model = self.model("changed", "treernn.hia", "--size=d=2")
+        path = model / "best.safetensors"
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        self.fails("best.safetensors: '[A-Z]': expected what was written, with the checksum", "predict", model, "--data",
+                   self.root / "small.txt")
 
 
 class Numbers(HostileTest):
