@@ -100,12 +100,15 @@ def _copied(node):
 def _take_over_changes(tree, trees):
     """What calls change, as far as it was found out in trees of the same text that have fewer such names."""
     changes = collections.defaultdict(frozenset)
-    calls = [node for before in trees for node in ast.walk(before) if isinstance(node, ast.Call)]
-    for node in calls:
+    for node in [node for before in trees for node in _calls_of_text(before)]:
         changes[place_of(node)] |= calls_change(node)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and changes.get(place_of(node)):
+    for node in _calls_of_text(tree):
+        if changes.get(place_of(node)):
             node.hiaton_changes = calls_change(node) | changes[place_of(node)]
+
+
+def _calls_of_text(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and place_of(node) is not None]
 
 
 def attributes_in_order(cls):

@@ -144,6 +144,7 @@ def note_changes(root, call, names):
 
 
 def place_of(node):
+    """Where it begins and ends in the text; None: it was made by a conversion, and stands nowhere."""
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) if hasattr(node, "end_lineno") else None
 
 
