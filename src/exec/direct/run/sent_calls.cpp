@@ -26,6 +26,9 @@ constexpr uint32_t kMostSentRuns = ~uint32_t{0} >> kBitsOfSentKind;
 constexpr std::size_t kMostUnderWay = 4096;
 /// A worker that computes looks so often at what has come.
 constexpr std::chrono::milliseconds kTick{2};
+/// A worker that begins calls of its own looks after so many of them at the latest: a look may take longer
+/// than a short call.
+constexpr uint32_t kCallsBetweenLooks = 32;
 constexpr std::chrono::milliseconds kLongestSleep{100};
 /// A process that could begin more calls, but has not the memory for what they send, waits so long for
 /// others.
@@ -117,7 +120,7 @@ void SentCalls::run(const std::function<Outcome()>& start) {
 
 /// False: there is nothing to do.
 bool SentCalls::run_next() {
-  if (runnable_.empty()) poll();
+  if (runnable_.empty() && (free_.empty() || begun_since_look_ >= kCallsBetweenLooks)) poll();
   if (!runnable_.empty()) {
     const Runnable next = runnable_.front();
     runnable_.pop_front();
@@ -127,6 +130,7 @@ bool SentCalls::run_next() {
     return true;
   }
   if (free_.empty() || under_way_ >= kMostUnderWay || (under_way_ > 0 && holds_back())) return false;
+  ++begun_since_look_;
   settle(run_free());
   return true;
 }
@@ -359,6 +363,7 @@ void SentCalls::send(Name to, Kind kind, uint32_t function, const net::ByteWrite
 }
 
 void SentCalls::poll() {
+  begun_since_look_ = 0;
   transport_.poll([this](int from, const net::Header& header, std::span<const std::byte> payload) {
     take(from, header, payload);
   });

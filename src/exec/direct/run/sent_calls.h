@@ -208,7 +208,8 @@ class SentCalls {
   std::vector<Free> free_;
   std::vector<Slot> free_arguments_;
   Taken* newest_ = nullptr;
-  bool is_looking_ = false;  ///< the worker computes
+  uint32_t begun_since_look_ = 0;  ///< calls of its own
+  bool is_looking_ = false;        ///< the worker computes
   bool has_reported_ = false;
   bool has_error_ = false;
   bool has_ended_ = false;     ///< End has come, or was sent
