@@ -184,8 +184,7 @@ void Transport::flush() {
 }
 
 uint64_t Transport::waiting_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return waiting_bytes_;
+  return waiting_bytes_.load(std::memory_order_relaxed);
 }
 
 bool Transport::has_sent_all() {
@@ -199,6 +198,17 @@ void Transport::pull() {
   Arrival arrival;
   try {
     while (link_.receive(arrival)) take(std::exchange(arrival, Arrival()));
+  } catch (const LinkError& error) {
+    lose(error.process(), error.what());
+  }
+}
+
+/// The same, but no more than one packet of messages: to look once more, and in vain, would hold that one up.
+void Transport::pull_next() {
+  Arrival arrival;
+  try {
+    const std::size_t known = inbox_.size();
+    while (inbox_.size() == known && link_.receive(arrival)) take(std::exchange(arrival, Arrival()));
   } catch (const LinkError& error) {
     lose(error.process(), error.what());
   }
@@ -378,28 +388,31 @@ bool Transport::wake() {
 /// Calls hand_on(arrival), which returns how many messages it has found, for packets that have arrived.
 template <class HandOn>
 std::size_t Transport::poll_packets(std::size_t most, const HandOn& hand_on) {
-  std::deque<Arrival> arrived;
-  {
-    const std::lock_guard lock(mutex_);
-    throw_if_failed();
-    pull();
-    tick();
-    throw_if_failed();
-    if (!joined_) return 0;  // another process may know before this one that all take part
-    for (; !inbox_.empty() && arrived.size() < most; inbox_.pop_front()) {
-      arrived.push_back(std::move(inbox_.front()));
-    }
-  }
   std::size_t count = 0;
-  for (Arrival& arrival : arrived) {
+  for (std::size_t packets = 0; packets < most; ++packets) {
+    Arrival arrival;
+    {
+      const std::lock_guard lock(mutex_);
+      throw_if_failed();
+      pull_next();
+      if (packets == 0) tick();
+      throw_if_failed();
+      if (!joined_) break;  // another process may know before this one that all take part
+      if (inbox_.empty()) break;
+      arrival = std::move(inbox_.front());
+      inbox_.pop_front();
+    }
     const uint32_t weight = weight_of(arrival.packet);
+    // One that is not full was flushed: little can stand behind it.
+    const bool is_full = arrival.packet.size() > kPacketBytes / 2;
     const std::size_t messages = hand_on(arrival);
-    const std::lock_guard lock(mutex_);
     count += messages;
+    const std::lock_guard lock(mutex_);
     handled_ += messages;
     peer(arrival.from).credits.handled(weight);
     if (arrival.packet.capacity() == kPacketBytes && spare_.size() < kSpares)
       spare_.push_back(std::move(arrival.packet));
+    if (!is_full && inbox_.empty()) break;
   }
   return count;
 }
@@ -407,16 +420,19 @@ std::size_t Transport::poll_packets(std::size_t most, const HandOn& hand_on) {
 void Transport::put_back(int from, const Header& header, std::vector<std::byte> payload) {
   const std::lock_guard lock(mutex_);
   put_back_.push_back({from, header, std::move(payload)});
+  has_put_back_.store(true);
   --handled_;
 }
 
 /// Calls hand_on(message) for each message that was given back, and returns how many these are.
 template <class HandOn>
 std::size_t Transport::hand_on_again(const HandOn& hand_on) {
-  std::deque<Message> messages;
+  if (!has_put_back_.load()) return 0;
+  std::vector<Message> messages;
   {
     const std::lock_guard lock(mutex_);
     messages.swap(put_back_);
+    has_put_back_.store(false);
   }
   for (const Message& message : messages) {
     hand_on(message);

@@ -228,6 +228,7 @@ class Transport {
   void make_ready(int to, Packet packet);
   void send_ready(int to);
   void pull();
+  void pull_next();
   void take(Arrival arrival);
   void take_control(int from, Kind kind, ByteReader& in);
   void hello(int from, ByteReader& in);
@@ -263,7 +264,8 @@ class Transport {
   Options options_;
   std::vector<Peer> peers_;
   std::deque<Arrival> inbox_;  ///< packets of messages
-  std::deque<Message> put_back_;
+  std::vector<Message> put_back_;
+  std::atomic<bool> has_put_back_{false};
   std::vector<Packet> spare_;
   std::optional<Failure> failure_;
   bool joined_ = false;
@@ -274,7 +276,7 @@ class Transport {
   EndingAnswers answers_;
   uint64_t sent_ = 0;
   uint64_t handled_ = 0;
-  uint64_t waiting_bytes_ = 0;  ///< bytes of packets that wait for credit
+  std::atomic<uint64_t> waiting_bytes_{0};  ///< bytes of packets that wait for credit
   uint32_t runs_ = 0;
   std::atomic<bool> is_woken_{false};
   std::chrono::nanoseconds looks_after_{0};  ///< the latest result of keep_alive()

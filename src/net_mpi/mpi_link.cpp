@@ -46,9 +46,11 @@ constexpr std::chrono::microseconds kLongestNap(200);
 constexpr std::chrono::milliseconds kLongestSleep(4);
 /// By how much the system may make a sleep longer; it is 50 us where nobody says so.
 constexpr std::chrono::nanoseconds kSlack(1000);
-/// Tags of packets that come by MPI, and of notes where one is in shared memory.
+/// Tags of packets that come by MPI, of notes where one is in shared memory, and of notes that say how large
+/// the next packet among the large ones of the sender is: so nobody has to ask MPI for these again and again.
 constexpr int kPacketTag = 0;
 constexpr int kSharedTag = 1;
+constexpr int kLargeTag = 2;
 /// Most bytes of packets in shared memory; more go by MPI.
 constexpr std::size_t kSharedBytes = std::size_t{256} << 20;
 /// How long all processes may take to join.
@@ -199,8 +201,9 @@ class MpiLink : public Link {
 
   void send(int to, Packet packet) override {
     if (reads_packets_of_this(to)) {
-      if (const auto shared = own_packets_->give(packet)) return send_note(to, *shared);
+      if (const auto shared = own_packets_->give(packet)) return send_note(to, *shared, kSharedTag);
     }
+    if (is_large(packet)) send_note(to, uint64_t{packet.size()}, kLargeTag);
     const Bytes bytes(packet.size());
     send(to, std::move(packet), bytes, kPacketTag);
   }
@@ -268,6 +271,10 @@ class MpiLink : public Link {
     Packet packet;
     MPI_Request request = MPI_REQUEST_NULL;
     int process = -1;
+  };
+  struct LargePacket {
+    int from;
+    uint64_t bytes;
   };
 
   bool reads_packets_of_this(int process) const {
@@ -369,18 +376,19 @@ class MpiLink : public Link {
     int is_done = 0;
     check(MPI_Test(&transfer.request, &is_done, MPI_STATUS_IGNORE), to);
     ring_at(to);
-    if (is_done != 0) return;
+    if (is_done != 0) return keep(std::move(transfer.packet));
     sends_.push_back(std::move(transfer));
     sends_under_way_.fetch_add(1, std::memory_order_relaxed);
     if (large) large_sends_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// Tells another process where its packet is.
-  void send_note(int to, const SharedPacket& shared) {
-    Packet note(sizeof shared);
-    note.resize(sizeof shared);
-    std::memcpy(note.data(), &shared, sizeof shared);
-    send(to, std::move(note), Bytes(sizeof shared), kSharedTag);
+  /// Tells another process what the tag says about its packet.
+  template <class Note>
+  void send_note(int to, const Note& note, int tag) {
+    Packet packet(sizeof note);
+    packet.resize(sizeof note);
+    std::memcpy(packet.data(), &note, sizeof note);
+    send(to, std::move(packet), Bytes(sizeof note), tag);
   }
 
   Packet shared_packet(int from, const Packet& note) {
@@ -393,8 +401,17 @@ class MpiLink : public Link {
     return packet_in(block, memory, shared.size, shared.size);
   }
 
+  void keep(Packet packet) {
+    if (packet.capacity() == kPacketBytes && spare_.size() < kReceives) spare_.push_back(std::move(packet));
+  }
+
   void start(Transfer& transfer) {
-    transfer.packet = Packet(kPacketBytes);
+    if (spare_.empty()) {
+      transfer.packet = Packet(kPacketBytes);
+    } else {
+      transfer.packet = std::move(spare_.back());
+      spare_.pop_back();
+    }
     check(MPI_Irecv(transfer.packet.data(), static_cast<int>(kPacketBytes), MPI_BYTE, MPI_ANY_SOURCE,
                     MPI_ANY_TAG, small_, &transfer.request));
   }
@@ -402,35 +419,46 @@ class MpiLink : public Link {
   /// Receives complete in the order in which they were started, but for long packets, which may come late:
   /// those behind wait for them.
   bool receive_small(Arrival& arrival) {
-    Transfer& oldest = receives_.front();
     int is_done = 0;
     MPI_Status status;
-    check(MPI_Test(&oldest.request, &is_done, &status));
-    if (is_done == 0) return false;
-    take(oldest, status, arrival);
+    do {
+      Transfer& oldest = receives_.front();
+      check(MPI_Test(&oldest.request, &is_done, &status));
+      if (is_done == 0) return false;
+      take(oldest, status, arrival);
+      receives_.pop_front();
+      receives_.emplace_back();
+      start(receives_.back());
+      if (status.MPI_TAG == kLargeTag) expected_large_.push_back(large_packet_of(arrival));
+    } while (status.MPI_TAG == kLargeTag);
     if (status.MPI_TAG == kSharedTag) arrival.packet = shared_packet(arrival.from, arrival.packet);
-    receives_.pop_front();
-    receives_.emplace_back();
-    start(receives_.back());
     return true;
+  }
+
+  static LargePacket large_packet_of(const Arrival& note) {
+    LargePacket packet{note.from, 0};
+    if (note.packet.size() != sizeof packet.bytes)
+      throw LinkError(note.from, "expected the size of a packet, found other bytes");
+    std::memcpy(&packet.bytes, note.packet.data(), sizeof packet.bytes);
+    return packet;
   }
 
   /// One at a time: what it takes memory for is bounded by the sender's credits.
   bool receive_large(Arrival& arrival) {
-    MPI_Status status;
     if (incoming_.request == MPI_REQUEST_NULL) {
-      int is_there = 0;
-      MPI_Message message = MPI_MESSAGE_NULL;
-      check(MPI_Improbe(MPI_ANY_SOURCE, kPacketTag, large_, &is_there, &message, &status));
-      if (is_there == 0) return false;
-      incoming_.packet = Packet(bytes_in(status));
-      incoming_.process = status.MPI_SOURCE;
-      const Bytes bytes(bytes_in(status));
-      check(MPI_Imrecv(incoming_.packet.data(), bytes.count(), bytes.type(), &message, &incoming_.request),
-            status.MPI_SOURCE);
+      if (expected_large_.empty()) return false;
+      const auto [from, size] = expected_large_.front();
+      expected_large_.pop_front();
+      incoming_.packet = Packet(size);
+      incoming_.process = from;
+      const Bytes bytes(size);
+      check(MPI_Irecv(incoming_.packet.data(), bytes.count(), bytes.type(), from, kPacketTag, large_,
+                      &incoming_.request),
+            from);
       is_receiving_large_.store(true, std::memory_order_relaxed);
     }
     int is_done = 0;
+    MPI_Status status;
     check(MPI_Test(&incoming_.request, &is_done, &status), incoming_.process);
     if (is_done == 0) return false;
     take(incoming_, status, arrival);
@@ -452,6 +480,7 @@ class MpiLink : public Link {
       ring_at(sends_.front().process);  // it may have looked before all was there
       if (is_large(sends_.front().packet)) large_sends_.fetch_sub(1, std::memory_order_relaxed);
       sends_under_way_.fetch_sub(1, std::memory_order_relaxed);
+      keep(std::move(sends_.front().packet));
       sends_.pop_front();
     }
   }
@@ -470,6 +499,8 @@ class MpiLink : public Link {
   bool shares_all_memory_ = false;  ///< each other process reads that of this one, and this one theirs
   std::deque<Transfer> sends_;
   std::deque<Transfer> receives_;
+  std::vector<Packet> spare_;  ///< of what was sent: receives take them
+  std::deque<LargePacket> expected_large_;
   Transfer incoming_;
   /// Read by wait(), which another thread may call.
   std::atomic<bool> is_receiving_large_{false};

@@ -120,6 +120,7 @@ void SentCalls::run(const std::function<Outcome()>& start) {
 
 /// False: there is nothing to do.
 bool SentCalls::run_next() {
+  if (runnable_.empty() && free_.empty()) transport_.flush();
   if (runnable_.empty() && (free_.empty() || begun_since_look_ >= kCallsBetweenLooks)) poll();
   if (!runnable_.empty()) {
     const Runnable next = runnable_.front();
@@ -182,7 +183,8 @@ bool SentCalls::must_wait() const {
 /// What waits to be sent becomes part of the budget, or the run fails.
 void SentCalls::count_waiting() {
   const uint64_t waits = transport_.waiting_bytes() + refused_bytes_;
-  if (waits <= counted_bytes_) {
+  if (waits == counted_bytes_) return;
+  if (waits < counted_bytes_) {
     budget_.give_bytes(counted_bytes_ - waits);
   } else if (!budget_.take_bytes(waits - counted_bytes_)) {
     fault_ = Fault::MaxBytes;
