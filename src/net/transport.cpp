@@ -203,12 +203,17 @@ void Transport::pull() {
   }
 }
 
-/// The same, but no more than one packet of messages: to look once more, and in vain, would hold that one up.
+/// The same, but no further than a packet of messages that is not full: it was flushed, so little can stand
+/// behind it, and to look once more, and in vain, would hold it up.
 void Transport::pull_next() {
   Arrival arrival;
   try {
-    const std::size_t known = inbox_.size();
-    while (inbox_.size() == known && link_.receive(arrival)) take(std::exchange(arrival, Arrival()));
+    for (bool is_last = false; !is_last && link_.receive(arrival);) {
+      const std::size_t known = inbox_.size();
+      const bool is_full = arrival.packet.size() > kPacketBytes / 2;
+      take(std::exchange(arrival, Arrival()));
+      is_last = inbox_.size() > known && !is_full;
+    }
   } catch (const LinkError& error) {
     lose(error.process(), error.what());
   }
@@ -385,34 +390,29 @@ bool Transport::wake() {
   return link_.wake();
 }
 
-/// Calls hand_on(arrival), which returns how many messages it has found, for packets that have arrived.
+/// Calls hand_on(arrival), which returns how many messages it has found, for packets that have arrived. Not
+/// for those that come meanwhile, as answers to what it sends.
 template <class HandOn>
 std::size_t Transport::poll_packets(std::size_t most, const HandOn& hand_on) {
+  std::unique_lock lock(mutex_);
+  throw_if_failed();
+  pull_next();
+  tick();
+  throw_if_failed();
+  if (!joined_) return 0;  // another process may know before this one that all take part
   std::size_t count = 0;
-  for (std::size_t packets = 0; packets < most; ++packets) {
-    Arrival arrival;
-    {
-      const std::lock_guard lock(mutex_);
-      throw_if_failed();
-      pull_next();
-      if (packets == 0) tick();
-      throw_if_failed();
-      if (!joined_) break;  // another process may know before this one that all take part
-      if (inbox_.empty()) break;
-      arrival = std::move(inbox_.front());
-      inbox_.pop_front();
-    }
+  for (std::size_t left = std::min(most, inbox_.size()); left > 0 && !inbox_.empty(); --left) {
+    Arrival arrival = std::move(inbox_.front());
+    inbox_.pop_front();
+    lock.unlock();
     const uint32_t weight = weight_of(arrival.packet);
-    // One that is not full was flushed: little can stand behind it.
-    const bool is_full = arrival.packet.size() > kPacketBytes / 2;
     const std::size_t messages = hand_on(arrival);
+    lock.lock();
     count += messages;
-    const std::lock_guard lock(mutex_);
     handled_ += messages;
     peer(arrival.from).credits.handled(weight);
     if (arrival.packet.capacity() == kPacketBytes && spare_.size() < kSpares)
       spare_.push_back(std::move(arrival.packet));
-    if (!is_full && inbox_.empty()) break;
   }
   return count;
 }
