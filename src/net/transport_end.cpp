@@ -71,11 +71,6 @@ void Transport::pass_interrupt_on() {
   if (!std::exchange(has_passed_interrupt_on_, true)) control(0, Kind::Interrupt, {});
 }
 
-bool Transport::has_thrown_failure() const {
-  const std::lock_guard lock(mutex_);
-  return failure_ && failure_->is_known;
-}
-
 bool Transport::try_end() {
   const std::lock_guard lock(mutex_);
   throw_if_failed();

@@ -28,7 +28,7 @@ constexpr std::size_t kMostUnderWay = 4096;
 constexpr std::chrono::milliseconds kTick{2};
 /// A worker that begins calls of its own looks after so many of them at the latest: a look may take longer
 /// than a short call.
-constexpr uint32_t kCallsBetweenLooks = 32;
+constexpr uint32_t kCallsBetweenLooks = 16;
 constexpr std::chrono::milliseconds kLongestSleep{100};
 /// A process that could begin more calls, but has not the memory for what they send, waits so long for
 /// others.
@@ -118,7 +118,8 @@ void SentCalls::run(const std::function<Outcome()>& start) {
   if (state_.stopping.load()) unwind_all();
 }
 
-/// False: there is nothing to do.
+/// False: there is nothing to do. Others may wait for what was sent, so that leaves before this process looks
+/// for what they send.
 bool SentCalls::run_next() {
   if (runnable_.empty() && free_.empty()) transport_.flush();
   if (runnable_.empty() && (free_.empty() || begun_since_look_ >= kCallsBetweenLooks)) poll();
