@@ -14,6 +14,7 @@
 #include "net/disordered.h"
 #include "net/processes.h"
 #include "net/simulated.h"
+#include "net/simulated_transports.h"
 
 namespace hiaton::net {
 namespace {
@@ -24,35 +25,6 @@ using namespace std::chrono_literals;
 
 constexpr Delivery kDeliveries[] = {Delivery::InOrder, Delivery::LastFirst, Delivery::Random,
                                     Delivery::StarvedOne, Delivery::Bursts};
-
-/// Transports of a simulated network, all run by the test.
-struct Simulated {
-  SimulatedNetwork network;
-  std::vector<std::unique_ptr<Link>> links;
-  std::vector<std::unique_ptr<Transport>> transports;
-
-  Simulated(int processes, Delivery delivery, uint64_t seed, const Transport::Options& options = {})
-      : network(processes, delivery, seed) {
-    for (int i = 0; i < processes; ++i) {
-      links.push_back(network.link(i));
-      transports.push_back(std::make_unique<Transport>(*links.back(), options));
-    }
-  }
-  Transport& operator[](int process) { return *transports[static_cast<std::size_t>(process)]; }
-  int size() const { return static_cast<int>(transports.size()); }
-
-  void introduce_all() {
-    for (int i = 0; i < size(); ++i) (*this)[i].introduce({"1", "avx2", "a program", ""});
-  }
-  void join_all() {
-    introduce_all();
-    for (int joined = 0; joined < size();) {
-      network.deliver();
-      joined = 0;
-      for (auto& transport : transports) joined += transport->try_join() ? 1 : 0;
-    }
-  }
-};
 
 /// Work that makes more work: a message of so many hops goes on to others until none is left.
 class Hops {
@@ -137,6 +109,32 @@ TEST(SimulatedTransport, WhatHasNoCreditWaitsAndIsCounted) {
     simulated[0].poll([](int, const Header&, std::span<const std::byte>) {});
   }
   EXPECT_EQ(simulated[0].waiting_bytes(), 0u);
+}
+
+TEST(SimulatedTransport, APollLeavesTheAnswersToWhatItSendsToTheNextOne) {
+  Simulated simulated(2, Delivery::InOrder, 1, {});
+  simulated.join_all();
+  const std::vector<std::byte> payload(100);
+  const auto deliver_all = [&] {
+    while (simulated.network.deliver()) {
+    }
+  };
+  simulated[1].send(0, {}, payload);
+  simulated[1].flush();
+  deliver_all();
+  const auto answer_and_get_answered = [&](int, const Header&, std::span<const std::byte>) {
+    simulated[0].send(1, {}, payload);
+    simulated[0].flush();
+    deliver_all();
+    simulated[1].poll([&](int, const Header&, std::span<const std::byte>) {
+      simulated[1].send(0, {}, payload);
+      simulated[1].flush();
+    });
+    deliver_all();
+    simulated[0].keep_alive();  // as by the thread that takes note of what comes meanwhile
+  };
+  EXPECT_EQ(simulated[0].poll(answer_and_get_answered), 1u);
+  EXPECT_EQ(simulated[0].poll([](int, const Header&, std::span<const std::byte>) {}), 1u);
 }
 
 std::string failure_of(Transport& transport) {
