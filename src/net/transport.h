@@ -130,8 +130,8 @@ class Transport {
   /// Whether all that was sent has left this process. A large packet leaves only while this process polls or
   /// waits.
   bool has_sent_all();
-  /// Hands on the messages of up to `most` packets that have arrived. `on_message` may send. Returns how many
-  /// messages these were.
+  /// Hands on the messages of up to `most` packets that have arrived, and may leave later ones to the next
+  /// poll, as always the answers to what `on_message` sends. Returns how many messages these were.
   std::size_t poll(const OnMessage& on_message, std::size_t most = 64);
   /// The same for a receiver that keeps the bytes: what came in a packet of its own is not copied.
   std::size_t poll_payloads(const OnPayload& on_payload);
@@ -265,7 +265,7 @@ class Transport {
   std::vector<Peer> peers_;
   std::deque<Arrival> inbox_;  ///< packets of messages
   std::vector<Message> put_back_;
-  std::atomic<bool> has_put_back_{false};
+  std::atomic<bool> has_put_back_{false};  ///< a poll asks without the lock
   std::vector<Packet> spare_;
   std::optional<Failure> failure_;
   bool joined_ = false;
