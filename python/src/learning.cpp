@@ -11,7 +11,7 @@
 #include "graphs.h"
 #include "hiaton/optimizer.h"
 #include "programs.h"
-#include "tensor/rows.h"
+#include "tensor/scalar_or_tensor.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
 #include "train/model_sizes.h"

@@ -31,6 +31,10 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+/// CRC-32C (Castagnoli), as iSCSI and TFRecord use it. Eight bytes at a time, as in Kounavis and Berry, "A
+/// systematic approach to building high performance software-based CRC generators", 2005.
+uint32_t crc32c(std::string_view bytes);
+
 /// Replaces a file as a whole: after a crash there is the old one or the new one, never a part. Writes the
 /// parts one after the other to a temporary file beside `path`, makes sure that they reached the disk, and
 /// renames it to `path`. Throws ProgramError; what `path` held before is untouched then.

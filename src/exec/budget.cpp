@@ -4,8 +4,6 @@
 #include <atomic>
 #include <chrono>
 
-#include "exec/free_memory.h"
-
 namespace hiaton::exec {
 namespace {
 

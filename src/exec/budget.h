@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "hiaton/run.h"
@@ -20,6 +21,15 @@ inline bool has_byte_budget(const RunOptions& options) {
 /// The bytes that a run may hold: its budget, or else most of what the machine has left, so that an endless
 /// recursion ends with a message and not with the machine.
 uint64_t byte_limit(const RunOptions& options);
+
+/// Bytes that this process may still take, within the limits of its control groups. Kernel memory that holds
+/// copies of files counts as left.
+uint64_t free_memory();
+
+/// The same within the limits of control groups alone; the largest number where there is none. `groups` is
+/// the text of /proc/PID/cgroup, and `mount` the folder where control groups are mounted, version 2 itself
+/// and the controllers of version 1 below it. A limit of a group holds for all groups inside of it.
+uint64_t free_in_groups(const std::string& groups, const std::string& mount);
 
 /// Whether of what was left when `limit` was set an eighth is left: there are other runs and programs.
 bool is_memory_short(uint64_t limit);

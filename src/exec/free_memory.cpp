@@ -1,10 +1,12 @@
-#include "exec/free_memory.h"
-
+// How much memory is left on the machine.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
+
+#include "exec/budget.h"
 
 namespace hiaton::exec {
 namespace {
@@ -81,7 +83,7 @@ bool names_memory(std::string_view controllers) {
 
 }  // namespace
 
-uint64_t free_in_groups(const std::string& groups, const fs::path& mount) {
+uint64_t free_in_groups(const std::string& groups, const std::string& mount) {
   uint64_t left = kUnlimited;
   std::istringstream lines(groups);
   for (std::string line;
@@ -93,7 +95,7 @@ uint64_t free_in_groups(const std::string& groups, const fs::path& mount) {
     const std::string group = line.substr(second + 1);
     if (controllers.empty()) left = std::min(left, free_in_hierarchy(mount, group, kVersion2));
     if (names_memory(controllers))
-      left = std::min(left, free_in_hierarchy(mount / "memory", group, kVersion1));
+      left = std::min(left, free_in_hierarchy(fs::path(mount) / "memory", group, kVersion1));
   }
   return left;
 }

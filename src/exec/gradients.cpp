@@ -12,7 +12,7 @@
 #include "hiaton/run.h"
 #include "hiaton/thread_pool.h"
 #include "kernels/elementwise.h"
-#include "tensor/rows.h"
+#include "tensor/scalar_or_tensor.h"
 
 namespace hiaton {
 namespace {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "hiaton/run.h"
-#include "tensor/rows.h"
+#include "tensor/scalar_or_tensor.h"
 
 namespace hiaton {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hiaton/builder.h"
 #include "hiaton/value.h"
 #include "lang/diagnostics.h"
 #include "lang/symbols.h"
@@ -55,5 +56,12 @@ struct Decisions {
 std::optional<Decisions> decide(std::span<const Type> matched, std::span<const Arm> arms,
                                 const Syntax& syntax, const Source& source, const TokenList& tokens,
                                 const Symbols& symbols, Span place, bool is_match, Diagnostics& diagnostics);
+
+/// So many strings are compared as fast one after the other.
+constexpr std::size_t kMostStringsInTurn = 4;
+
+/// The place of the one among distinct strings that is equal to the text, found by few tests; as many as
+/// there are where none is.
+Var number_among(FunctionBuilder& f, Var text, std::span<const Value> strings, Span span);
 
 }  // namespace hiaton::lang

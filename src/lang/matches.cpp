@@ -6,7 +6,6 @@
 
 #include "lang/body_checker.h"
 #include "lang/decisions.h"
-#include "lang/string_numbers.h"
 
 namespace hiaton::lang {
 

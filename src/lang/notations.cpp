@@ -1,7 +1,9 @@
-#include "lang/notations.h"
+// What stands here for notations of other languages.
 
 #include <algorithm>
 #include <array>
+
+#include "lang/suggest.h"
 
 namespace hiaton::lang {
 namespace notations {

@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "ir/names.h"
-#include "lang/notations.h"
 #include "lang/suggest.h"
 
 namespace hiaton::lang {

@@ -1,11 +1,10 @@
 // The length of a text leaves the strings of that length, and a code point at a place where these differ
 // leaves fewer of them; the last one left is compared as a whole.
-#include "lang/string_numbers.h"
-
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "lang/decisions.h"
 #include "tensor/strings.h"
 
 namespace hiaton::lang {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "lang/token.h"
+
 namespace hiaton::lang {
 
 class Suggestion {
@@ -32,5 +34,10 @@ std::string without_dot(std::string_view name);
 
 /// What stands here for a word that begins a declaration in other languages, likewise.
 std::string declared_elsewhere(std::string_view word);
+
+/// What to write instead of what begins with the token `next`, where `what` is expected: "a list with a new
+/// first element is [x, ..xs]". Empty where no such notation is known. `first` is the first token of the
+/// program.
+std::string_view written_instead_of_notation(std::string_view what, const Token* first, const Token* next);
 
 }  // namespace hiaton::lang

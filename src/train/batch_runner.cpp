@@ -11,7 +11,7 @@
 #include "exec/place_program.h"
 #include "hiaton/error.h"
 #include "partition/held.h"
-#include "tensor/rows.h"
+#include "tensor/scalar_or_tensor.h"
 #include "train/shared_batches.h"
 #include "train/timeline.h"
 

@@ -9,7 +9,7 @@
 
 #include "hiaton/error.h"
 #include "hiaton/safetensors.h"
-#include "tensor/rows.h"
+#include "tensor/scalar_or_tensor.h"
 #include "train/json_records.h"
 #include "train/random_stream.h"
 

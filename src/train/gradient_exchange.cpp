@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "tensor/rows.h"
+#include "tensor/scalar_or_tensor.h"
 #include "train/gradient.h"
 #include "train/update_loops.h"
 

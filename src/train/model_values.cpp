@@ -5,7 +5,7 @@
 
 #include "hiaton/error.h"
 #include "hiaton/optimizer.h"
-#include "tensor/rows.h"
+#include "tensor/scalar_or_tensor.h"
 
 namespace hiaton::train {
 

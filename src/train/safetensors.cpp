@@ -15,7 +15,6 @@
 #include "graph/json_place.h"
 #include "hiaton/error.h"
 #include "tensor/shown.h"
-#include "train/checksum.h"
 
 namespace hiaton::train {
 namespace {

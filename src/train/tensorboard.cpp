@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/file_bytes.h"
-#include "train/checksum.h"
 
 namespace hiaton::train {
 namespace {

@@ -1,9 +1,10 @@
-#include "exec/free_memory.h"
-
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <limits>
+
+#include "exec/budget.h"
 
 namespace hiaton::exec {
 namespace {
@@ -21,7 +22,7 @@ class ControlGroups : public ::testing::Test {
     fs::create_directories((mount_ / file).parent_path());
     std::ofstream(mount_ / file) << text;
   }
-  uint64_t left(const std::string& groups) const { return free_in_groups(groups, mount_); }
+  uint64_t left(const std::string& groups) const { return free_in_groups(groups, mount_.string()); }
 
   const fs::path mount_ =
       fs::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "train/checksum.h"
+#include "base/file_bytes.h"
 #include "train/run_files.h"
 #include "train/tensorboard.h"
 

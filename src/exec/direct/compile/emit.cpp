@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
-#include "exec/direct/compile/fuse_instructions.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"
 

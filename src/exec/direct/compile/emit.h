@@ -76,4 +76,8 @@ uint32_t append_instruction(Plan& plan, Opcode opcode);
 /// sends the arguments, and returns the results when they have come.
 void emit_sent_calls(EmitContext& context);
 
+/// Gives instructions from `begin` on, which are the last body of the plan, forms that do what the ones after
+/// them, or those that they jump to, do too. These stay in their places, since others may jump to them.
+void fuse_instructions(Plan& plan, uint32_t begin);
+
 }  // namespace hiaton::exec::direct

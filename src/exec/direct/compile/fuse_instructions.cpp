@@ -1,6 +1,7 @@
-#include "exec/direct/compile/fuse_instructions.h"
-
+// Instructions that do what several did.
 #include <optional>
+
+#include "exec/direct/compile/emit.h"
 
 namespace hiaton::exec::direct {
 namespace {

@@ -1,10 +1,11 @@
-#include "train/checksum.h"
-
+// The checksum of what is written to files.
 #include <array>
 #include <bit>
 #include <cstring>
 
-namespace hiaton::train {
+#include "base/file_bytes.h"
+
+namespace hiaton {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -48,4 +49,4 @@ uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-}  // namespace hiaton::train
+}  // namespace hiaton
