@@ -18,14 +18,15 @@ RunResult run_counted(Run& run, const RunOptions& options, Look look) {
     if (options.stats != nullptr) *options.stats = stats;
     return stats;
   };
+  std::vector<Value> values;
   try {
-    std::vector<Value> values = run.run();
+    values = run.run();
     look();
-    return {std::move(values), finish()};
   } catch (...) {
     finish();
     throw;
   }
+  return {std::move(values), finish()};
 }
 
 /// Runs by the reference rules what the production executor should have run, and tells the reason.

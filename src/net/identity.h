@@ -11,7 +11,7 @@
 namespace hiaton::net {
 
 /// Changes with every change of what stands in packets.
-inline constexpr uint16_t kWireVersion = 4;
+inline constexpr uint16_t kWireVersion = 5;
 
 struct Identity {
   std::string version;       ///< the version of Hiaton

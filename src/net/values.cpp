@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <unordered_map>
@@ -69,18 +70,24 @@ ValueCodec::Form ValueCodec::form_of(const Type& type, std::vector<Type>& found)
   return {.kind = FieldKind::Data, .data = number};
 }
 
+/// Returns the bytes of the elements.
+std::size_t ValueCodec::write_open_dims(const Form& form, std::span<const int64_t> dims, ByteWriter& out) {
+  HIATON_CHECK(dims.size() == form.dims.size());
+  std::size_t bytes = size_of(form.dtype);
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    HIATON_CHECK(form.dims[i] < 0 || form.dims[i] == dims[i]);
+    if (form.dims[i] < 0) out.compact(static_cast<uint64_t>(dims[i]));
+    bytes *= static_cast<std::size_t>(dims[i]);
+  }
+  return bytes;
+}
+
 void ValueCodec::write_flat(const Form& form, const ValueView& value, ByteWriter& out) const {
   HIATON_CHECK(value.kind == form.kind);
   if (value.is_scalar()) return out.number(value.slot.bits & form.bits);
   const TensorObject& tensor = *value.slot.tensor;
-  HIATON_CHECK(tensor.dtype == form.dtype && tensor.rank == form.dims.size());
-  std::size_t bytes = size_of(tensor.dtype);
-  for (std::size_t i = 0; i < form.dims.size(); ++i) {
-    HIATON_CHECK(form.dims[i] < 0 || form.dims[i] == tensor.dims[i]);
-    if (form.dims[i] < 0) out.compact(static_cast<uint64_t>(tensor.dims[i]));
-    bytes *= static_cast<std::size_t>(tensor.dims[i]);
-  }
-  out.raw(tensor.elements, bytes);
+  HIATON_CHECK(tensor.dtype == form.dtype);
+  out.raw(tensor.elements, write_open_dims(form, {tensor.dims.data(), tensor.rank}, out));
 }
 
 /// Depth first, in the order of the fields.
@@ -200,6 +207,9 @@ class ValueCodec::Reader {
   Reader(const ValueCodec& codec, Memory memory, ByteReader& in)
       : codec_(codec), memory_(std::move(memory)), in_(in) {}
 
+  /// The elements of a tensor whose dimensions are all known.
+  void read_row(const Form& form, std::byte* to) { copy(take_elements(form, form.dims), to); }
+
   Slot read(const Form& form) {
     if (form.kind == FieldKind::Data) return read_data(form);
     Slot slot;
@@ -245,6 +255,10 @@ class ValueCodec::Reader {
       throw;
     }
     return root;
+  }
+
+  static void copy(std::span<const std::byte> elements, std::byte* to) {
+    if (!elements.empty()) std::memcpy(to, elements.data(), elements.size());
   }
 
   static Slot no_value() {
@@ -325,6 +339,14 @@ class ValueCodec::Reader {
 
   TensorObject* read_tensor(const Form& form) {
     std::array<int64_t, kMaxRank> all_dims{};
+    const std::span<const int64_t> dims = read_dims(form, all_dims);
+    const std::span<const std::byte> elements = take_elements(form, dims);
+    TensorObject* tensor = memory_.make_tensor(form.dtype, dims, elements.size());
+    copy(elements, tensor->elements);
+    return tensor;
+  }
+
+  std::span<const int64_t> read_dims(const Form& form, std::array<int64_t, kMaxRank>& all_dims) {
     bool fits = true;
     for (std::size_t i = 0; i < form.dims.size(); ++i) {
       const uint64_t size = form.dims[i] < 0 ? in_.compact() : static_cast<uint64_t>(form.dims[i]);
@@ -332,20 +354,25 @@ class ValueCodec::Reader {
       all_dims[i] = static_cast<int64_t>(size);
     }
     const std::span<const int64_t> dims(all_dims.data(), form.dims.size());
+    if (!fits) fail_short(form, dims);
+    return dims;
+  }
+
+  std::span<const std::byte> take_elements(const Form& form, std::span<const int64_t> dims) {
     const std::optional<std::size_t> possible = product_of_sizes(size_of(form.dtype), dims);
-    if (!fits || possible.value_or(SIZE_MAX) > in_.left()) {
-      in_.fail(fmt::format("expected the elements of a tensor of type {}[{}], found {} bytes",
-                           name_of(form.dtype), fmt::join(dims, ", "), in_.left()));
-    }
+    if (possible.value_or(SIZE_MAX) > in_.left()) fail_short(form, dims);
     const std::size_t bytes = *possible;
     const std::byte* elements = in_.take(bytes);
     if (form.dtype == DType::Bool &&
         std::any_of(elements, elements + bytes, [](std::byte element) { return element > std::byte{1}; })) {
       in_.fail("expected elements that are 0 or 1, found others");
     }
-    TensorObject* tensor = memory_.make_tensor(form.dtype, dims, bytes);
-    std::copy_n(elements, bytes, tensor->elements);
-    return tensor;
+    return {elements, bytes};
+  }
+
+  [[noreturn]] void fail_short(const Form& form, std::span<const int64_t> dims) const {
+    in_.fail(fmt::format("expected the elements of a tensor of type {}[{}], found {} bytes",
+                         name_of(form.dtype), fmt::join(dims, ", "), in_.left()));
   }
 
   const ValueCodec& codec_;
@@ -386,27 +413,59 @@ void ValueCodec::write_slots(std::span<const Slot> slots, ByteWriter& out) const
   for (std::size_t i = 0; i < roots_.size(); ++i) writer.write({roots_[i].kind, slots[i]}, roots_[i]);
 }
 
+void ValueCodec::write_borrowed(std::span<const Written> values, ByteWriter& out) const {
+  constexpr std::size_t kWorthBorrowing = 128;
+  Writer writer(*this, out);
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    const Form& form = roots_[i];
+    const Written& value = values[i];
+    if (form.kind != FieldKind::Tensor) {
+      writer.write({form.kind, value.slot}, form);
+      continue;
+    }
+    const std::size_t bytes = write_open_dims(form, value.dims, out);
+    bytes < kWorthBorrowing ? out.raw(value.elements, bytes) : out.borrow(value.elements, bytes);
+  }
+}
+
+std::optional<ValueCodec::KnownSize> ValueCodec::known_size(std::size_t number) const {
+  const Form& form = roots_[number];
+  const bool is_open = std::ranges::any_of(form.dims, [](int64_t dim) { return dim < 0; });
+  if (form.kind != FieldKind::Tensor || is_open) return std::nullopt;
+  const std::optional<std::size_t> bytes = product_of_sizes(size_of(form.dtype), form.dims);
+  if (!bytes) return std::nullopt;
+  return KnownSize{form.dtype, form.dims, *bytes};
+}
+
 template <class Memory>
-void ValueCodec::read_all(ByteReader& in, Memory memory, std::span<Slot> slots) const {
+void ValueCodec::read_all(ByteReader& in, Memory memory, std::span<Slot> slots,
+                          std::span<std::byte* const> rows) const {
+  const auto row_of = [rows](std::size_t i) { return rows.empty() ? nullptr : rows[i]; };
   Reader<Memory> reader(*this, memory, in);
   std::size_t count = 0;
   try {
-    for (; count < roots_.size(); ++count) slots[count] = reader.read(roots_[count]);
+    for (; count < roots_.size(); ++count) {
+      if (std::byte* const row = row_of(count)) {
+        reader.read_row(roots_[count], row);
+      } else {
+        slots[count] = reader.read(roots_[count]);
+      }
+    }
   } catch (...) {
     for (std::size_t i = 0; i < count; ++i) {
       if (roots_[i].kind == FieldKind::Data) memory.release(slots[i].data);
-      if (roots_[i].kind == FieldKind::Tensor) memory.release_tensor(slots[i].tensor);
+      if (roots_[i].kind == FieldKind::Tensor && row_of(i) == nullptr) memory.release_tensor(slots[i].tensor);
     }
     throw;
   }
 }
 
 void ValueCodec::read_slots(ByteReader& in, const RunCells& cells, std::span<Slot> slots) const {
-  read_all(in, RunMemory(cells), slots);
+  read_all(in, RunMemory(cells), slots, {});
 }
 
-void ValueCodec::read_slots(ByteReader& in, std::span<Slot> slots) const {
-  read_all(in, OutsideMemory(), slots);
+void ValueCodec::read_slots(ByteReader& in, std::span<Slot> slots, std::span<std::byte* const> rows) const {
+  read_all(in, OutsideMemory(), slots, rows);
 }
 
 void ValueCodec::release_slot(const RunCells& cells, std::size_t number, Slot slot) const {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,11 +43,30 @@ class ValueCodec {
 
   /// One slot for each type. They stay with whoever holds them.
   void write_slots(std::span<const Slot> slots, ByteWriter& out) const;
+  /// What is written in the place of a slot.
+  struct Written {
+    Slot slot;                        ///< a scalar or a data value
+    std::span<const int64_t> dims{};  ///< the dimensions of a tensor
+    const std::byte* elements = nullptr;
+  };
+  /// The same of tensors that may be parts of others. `out` borrows elements: they stay until it is copied.
+  void write_borrowed(std::span<const Written> values, ByteWriter& out) const;
   /// Takes any bytes. Each slot gets a reference of its own. Throws ProgramError where the bytes are not
   /// values of the types, and std::bad_alloc where there is no memory; nothing is left behind then.
   void read_slots(ByteReader& in, const RunCells& cells, std::span<Slot> slots) const;
   /// The same for values outside of runs.
-  void read_slots(ByteReader& in, std::span<Slot> slots) const;
+  void read_slots(ByteReader& in, std::span<Slot> slots) const { read_slots(in, slots, {}); }
+  /// Where `rows` has an address for a value, which is a tensor of known_size(), its elements go there, and
+  /// its slot stays as it is.
+  void read_slots(ByteReader& in, std::span<Slot> slots, std::span<std::byte* const> rows) const;
+  /// A tensor whose dimensions are all known.
+  struct KnownSize {
+    DType dtype;
+    std::span<const int64_t> dims;
+    std::size_t bytes;
+  };
+  /// Of the type with this number; nothing where it is none of such a tensor.
+  std::optional<KnownSize> known_size(std::size_t number) const;
   /// Lets go of the reference in the slot of this number.
   void release_slot(const RunCells& cells, std::size_t number, Slot slot) const;
   /// Whether all types are scalars, which need no memory.
@@ -77,10 +97,11 @@ class ValueCodec {
   template <class Memory>
   class Reader;
   template <class Memory>
-  void read_all(ByteReader& in, Memory memory, std::span<Slot> slots) const;
+  void read_all(ByteReader& in, Memory memory, std::span<Slot> slots, std::span<std::byte* const> rows) const;
 
   Form form_of(const Type& type, std::vector<Type>& found);
   void write_flat(const Form& form, const ValueView& value, ByteWriter& out) const;
+  static std::size_t write_open_dims(const Form& form, std::span<const int64_t> dims, ByteWriter& out);
   static Slot read_scalar(const Form& form, ByteReader& in);
 
   std::vector<Form> roots_;

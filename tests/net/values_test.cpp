@@ -88,6 +88,56 @@ TEST(Values, TensorsArriveWithTheSizesThatTheirTypeLeavesOpen) {
   EXPECT_EQ(through(Type(DType::Bool, {{-1, "n"}, {3, ""}}), Value(empty)), Value(empty));
 }
 
+/// Some of the elements of a larger tensor.
+TEST(Values, PartsOfTensorsAreWrittenAsTensorsAndReadToWhereTheyShallStand) {
+  const TreeTypes types;
+  const std::vector<Type> all{types.tree, Type(DType::F64, {{2, ""}, {10, ""}}), DType::I64,
+                              Type(DType::F32, {{-1, "n"}})};
+  const ValueCodec codec(all);
+  EXPECT_FALSE(codec.known_size(0) || codec.known_size(2) || codec.known_size(3));
+  ASSERT_TRUE(codec.known_size(1));
+  EXPECT_EQ(codec.known_size(1)->bytes, 20 * sizeof(double));
+  std::vector<double> rows(60);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<double>(i);
+  const std::vector<float> open{1, 2, 3};
+  const std::array<int64_t, 2> row_dims{2, 10};
+  const std::array<int64_t, 1> open_dims{3};
+  const Value tree = node(leaf(2), true, leaf(1));
+  Slot number;
+  number.i64 = -7;
+  const std::array<ValueCodec::Written, 4> values{
+      {{tree.slot()},
+       {.slot = {}, .dims = row_dims, .elements = reinterpret_cast<const std::byte*>(&rows[20])},
+       {number},
+       {.slot = {}, .dims = open_dims, .elements = reinterpret_cast<const std::byte*>(open.data())}}};
+  ByteWriter out;
+  codec.write_borrowed(values, out);
+  std::vector<std::byte> bytes(out.size());
+  out.copy_to(bytes.data());
+
+  std::vector<double> arrived(20);
+  std::vector<Slot> slots(all.size());
+  const std::array<std::byte*, 4> places{nullptr, reinterpret_cast<std::byte*>(arrived.data()), nullptr,
+                                         nullptr};
+  ByteReader in(bytes, "a test");
+  codec.read_slots(in, slots, places);
+  in.require_end();
+  EXPECT_EQ(arrived, std::vector<double>(rows.begin() + 20, rows.begin() + 40));
+  EXPECT_EQ(slots[2].i64, -7);
+  EXPECT_EQ(Value(Data::adopt(slots[0].data)), tree);
+  const Tensor last = Tensor::adopt(slots[3].tensor);
+  EXPECT_EQ(std::vector<float>(last.data<float>(), last.data<float>() + last.size()), open);
+
+  ByteReader once_more(bytes, "a test");
+  codec.read_slots(once_more, slots);
+  EXPECT_EQ(Data::adopt(slots[0].data).variant(), 1u);
+  EXPECT_EQ(Tensor::adopt(slots[1].tensor).data<double>()[19], 39);
+  Tensor::release(slots[3].tensor);
+  bytes.resize(bytes.size() - 15);
+  ByteReader cut(bytes, "a test");
+  EXPECT_THROW(codec.read_slots(cut, slots, places), ProgramError);
+}
+
 TEST(Values, RandomTreesArriveAsTheSame) {
   const TreeTypes types;
   std::mt19937 random(1);

@@ -41,6 +41,8 @@ class BatchRunner {
   /// Adds what is left to the gradients, or to that of one parameter.
   void finish();
   void finish(std::size_t parameter);
+  /// Where the tensors of frames that run together stand.
+  BlockPool& blocks() { return blocks_; }
   /// The size of its blocks and its scratch memory, which it keeps from run to run.
   uint64_t bytes() const { return blocks_.bytes() + scratch_.bytes(); }
   /// Since begin, if the options want to know.

@@ -34,10 +34,13 @@ void Worker::send_all_to_processes() {
   }
 }
 
+/// What has come fires in its order: tensors that came together are read together.
 bool Worker::exchange_with_processes() {
   fires_to_exchange_ = kFiresALook;
   send_all();
+  const std::size_t were_ready = ready_.size();
   const bool has_come = processes_->look(*this);
+  ready_.fire_in_order_from(were_ready);
   if (processes_->is_asked()) give_calls_to_processes();
   return has_come;
 }
@@ -46,6 +49,7 @@ bool Worker::exchange_with_processes() {
 void Worker::work_for_processes() {
   if (processes_->shares_calls()) processes_->ask(0);
   while (processes_->wait_for_work(*this)) {
+    ready_.fire_in_order_from(0);
     drain();
     if (processes_->shares_calls()) processes_->ask(0);
   }

@@ -94,6 +94,7 @@ class Worker {
   /// What a person reads of the failure of the last run. Not while a worker of its team runs.
   RunError error_of(const Failure& failure) const;
   // For ProcessCalls, from within a run.
+  BlockPool& blocks() { return batches_.blocks(); }
   /// Takes what another process has sent.
   void take_message(Message& message) { deliver({&message, 1}); }
   /// Sends what is to be sent. For who has taken messages.
@@ -140,6 +141,8 @@ class Worker {
       --count_;
     }
     void clear() { count_ = 0; }
+    /// What was pushed since there were so many fires in the order in which it was pushed.
+    void fire_in_order_from(std::size_t size) { std::reverse(all_.data() + size, all_.data() + count_); }
 
    private:
     std::vector<Ready> all_;  ///< behind the first `count_`, room for more

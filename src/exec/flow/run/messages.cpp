@@ -5,26 +5,28 @@
 namespace hiaton::exec::flow {
 namespace {
 
-Cell own_tensor(Cell cell) {
+Cell own_tensor(const Cell& cell) {
   Tensor copy = Tensor::uninitialized(cell.owner->dtype, cell.dims());
   std::copy_n(cell.elements(), static_cast<std::size_t>(copy.size()) * size_of(copy.dtype()),
               copy.mutable_data<std::byte>());
-  Tensor::release(cell.owner);
-  cell.owner = copy.detach();
-  cell.set_elements(cell.owner->elements);
-  return cell;
+  Cell own;
+  own.owner = copy.detach();
+  own.set_elements(own.owner->elements);
+  return own;
 }
 
 }  // namespace
 
-SentValue::SentValue(SlotKind kind, const Cell& cell) : kind_(kind), cell_(cell) {
-  if (kind == SlotKind::Tensor && cell.owner != nullptr && cell.owner->pool != nullptr) {
-    try {
-      cell_ = own_tensor(cell);
-    } catch (...) {
-      release(kind_, cell_);
-      throw;
-    }
+Cell for_another_thread(const Cell& cell) {
+  if (cell.owner == nullptr || cell.owner->pool == nullptr) return cell;
+  Cell block = cell;
+  try {
+    const Cell own = own_tensor(cell);
+    release(SlotKind::Tensor, block);
+    return own;
+  } catch (...) {
+    release(SlotKind::Tensor, block);
+    throw;
   }
 }
 

@@ -29,12 +29,11 @@ struct ReturnName {
   uint64_t bits() const { return uint64_t{caller} << 48 | uint64_t{generation} << 32 | slot; }
 };
 
-/// A value on its way to another worker, with a reference of its own. Blocks are counted by one thread alone,
-/// so what stands in one is copied to a tensor of its own.
+/// A value on its way to another worker, or from one, with a reference of its own.
 class SentValue {
  public:
   /// Takes over the reference of the cell.
-  SentValue(SlotKind kind, const Cell& cell);
+  SentValue(SlotKind kind, const Cell& cell) : kind_(kind), cell_(cell) {}
   SentValue(SentValue&& other) noexcept : kind_(other.kind_), cell_(std::exchange(other.cell_, Cell())) {}
   SentValue& operator=(SentValue&& other) noexcept {
     std::swap(kind_, other.kind_);
@@ -42,13 +41,8 @@ class SentValue {
     return *this;
   }
   ~SentValue() { release(kind_, cell_); }
-  /// What stands for it in other machines: all of a tensor.
-  Slot slot() const {
-    if (kind_ != SlotKind::Tensor) return cell_.slot;
-    Slot slot;
-    slot.tensor = cell_.owner;
-    return slot;
-  }
+  SlotKind kind() const { return kind_; }
+  const Cell& cell() const { return cell_; }
   /// Gives the reference up.
   Cell take() { return std::exchange(cell_, Cell()); }
 
@@ -56,6 +50,10 @@ class SentValue {
   SlotKind kind_;
   Cell cell_;
 };
+
+/// Returns what another thread may hold in the place of the cell, whose reference goes over to it: a block is
+/// counted by one thread alone, so what stands in one is copied to a tensor of its own.
+Cell for_another_thread(const Cell& cell);
 
 struct Message {
   enum class Kind : uint8_t { Call, Return };

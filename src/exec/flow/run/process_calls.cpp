@@ -7,6 +7,7 @@
 
 #include "exec/fault.h"
 #include "exec/flow/run/flow_worker.h"
+#include "exec/flow/run/received_values.h"
 #include "exec/place_program.h"
 #include "tensor/memory.h"
 
@@ -29,6 +30,12 @@ std::vector<SlotKind> kinds_of_results(const Function& caller, const SitePhase& 
     if (slot) kinds.push_back(caller.slots[*slot]);
   }
   return kinds;
+}
+
+/// In the place of its slot; tensors are not copied.
+net::ValueCodec::Written to_write(const SentValue& value) {
+  if (value.kind() != SlotKind::Tensor) return {.slot = value.cell().slot};
+  return {.slot = {}, .dims = value.cell().dims(), .elements = value.cell().elements()};
 }
 
 /// The name of one more message of the same kind.
@@ -101,11 +108,13 @@ void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
     body_.compact(first.caller_function);
     body_.compact(call);
     body_.compact(first.function);
+    body_.compact(messages.size());
     codec = &codecs_.arguments(first.caller_function, call);
   } else {
     const bool has_results = first.phase != Message::kNoPhase;
     body_.compact(has_results ? first.phase + 1 : 0);
     body_.compact(first.over ? first.returns : 0);
+    body_.compact(messages.size());
     if (has_results) codec = &codecs_.results(first.caller_function, first.caller_site, first.phase);
   }
   for (const Message* const message : messages) {
@@ -113,15 +122,15 @@ void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
       body_.compact(message->name.slot);
       body_.compact(message->name.generation);
     }
-    slots_.clear();
-    for (const SentValue& value : message->values) slots_.push_back(value.slot());
-    if (codec != nullptr) codec->write_slots(slots_, body_);
+    written_.clear();
+    for (const SentValue& value : message->values) written_.push_back(to_write(value));
+    if (codec != nullptr) codec->write_borrowed(written_, body_);
   }
-  transport().send(static_cast<int>(to),
-                   {.channel = kChannel, .aux = aux(is_call ? kCall : kReturn), .name = first.name.bits()},
-                   body_.bytes());
+  transport().send_written(
+      static_cast<int>(to),
+      {.channel = kChannel, .aux = aux(is_call ? kCall : kReturn), .name = first.name.bits()}, body_);
   ++sent_;
-  bytes_sent_ += sizeof(net::Header) + body_.bytes().size();
+  bytes_sent_ += sizeof(net::Header) + body_.size();
 }
 
 bool ProcessCalls::ask(uint64_t frames) {
@@ -229,50 +238,67 @@ void ProcessCalls::take(int from, uint8_t kind, const net::Header& header,
   }
 }
 
-void ProcessCalls::take(Message message) {
+void ProcessCalls::take(Message& message) {
   ++taken_;
   if (message.kind == Message::Kind::Call && message.phase == 0) ++calls_taken_;
   worker_->take_message(message);
 }
 
+/// How many messages are one. The name of each further one takes some bytes.
+uint64_t ProcessCalls::read_count(net::ByteReader& in) {
+  const uint64_t count = in.compact();
+  if (count == 0 || count > in.left() + 1)
+    in.fail(fmt::format("expected the number of messages that are one, found {}", count));
+  return count;
+}
+
 void ProcessCalls::take_calls(net::ByteReader& in, ReturnName name) {
-  const Message head = read_call(in);
-  const auto number = static_cast<uint32_t>(head.call - plan_.functions[head.caller_function].calls.data());
-  const net::ValueCodec& codec = codecs_.arguments(head.caller_function, number);
-  const std::vector<SlotKind> kinds = kinds_of_arguments(plan_, *head.call);
-  for (bool is_first = true; is_first || in.left() > 0; is_first = false) {
-    if (!is_first) name = next_name(in, name);
-    Message message{.kind = head.kind,
-                    .name = name,
-                    .phase = head.phase,
-                    .call = head.call,
-                    .caller_function = head.caller_function,
-                    .function = head.function};
-    read_values(codec, in, kinds, message);
-    take(std::move(message));
+  Message message = read_call(in);
+  const uint64_t count = read_count(in);
+  const auto number =
+      static_cast<uint32_t>(message.call - plan_.functions[message.caller_function].calls.data());
+  ReceivedValues values(codecs_.arguments(message.caller_function, number),
+                        kinds_of_arguments(plan_, *message.call), count, worker_->blocks(), in);
+  for (uint64_t i = 0; i < count; ++i) {
+    if (i > 0) name = next_name(in, name);
+    message.name = name;
+    values.read(message.values);
+    take(message);
   }
+  in.require_end();
 }
 
 void ProcessCalls::take_returns(net::ByteReader& in, int from, ReturnName name) {
   const uint64_t phase = in.compact();
   const uint64_t returns = in.compact();
-  for (bool is_first = true; is_first || in.left() > 0; is_first = false) {
-    if (!is_first) name = next_name(in, name);
-    const RemoteCall& call = remote_call(in, from, name);
-    const uint32_t function = call.caller->function;
-    const Site& site = plan_.functions[function].sites[call.caller_site];
-    if (phase > site.phases.size() || returns > site.phases.size() + 1)
-      in.fail(fmt::format("expected one of {} phases, found number {}", site.phases.size(), phase));
-    Message message{.kind = Message::Kind::Return, .name = name};
-    message.over = returns > 0;
-    message.returns = static_cast<uint32_t>(returns);
-    if (phase > 0) {
-      message.phase = static_cast<uint32_t>(phase - 1);
-      read_values(codecs_.results(function, call.caller_site, message.phase), in,
-                  kinds_of_results(plan_.functions[function], site.phases[message.phase]), message);
-    }
-    take(std::move(message));
+  const uint64_t count = read_count(in);
+  const RemoteCall& first = remote_call(in, from, name);
+  const uint32_t function = first.caller->function;
+  const uint32_t site = first.caller_site;
+  const std::size_t phases = plan_.functions[function].sites[site].phases.size();
+  if (phase > phases || returns > phases + 1)
+    in.fail(fmt::format("expected one of {} phases, found number {}", phases, phase));
+  Message message{.kind = Message::Kind::Return, .name = {}};
+  message.over = returns > 0;
+  message.returns = static_cast<uint32_t>(returns);
+  std::optional<ReceivedValues> values;
+  if (phase > 0) {
+    message.phase = static_cast<uint32_t>(phase - 1);
+    const Function& caller = plan_.functions[function];
+    values.emplace(codecs_.results(function, site, message.phase),
+                   kinds_of_results(caller, caller.sites[site].phases[message.phase]), count,
+                   worker_->blocks(), in);
   }
+  for (uint64_t i = 0; i < count; ++i) {
+    if (i > 0) name = next_name(in, name);
+    const RemoteCall& call = remote_call(in, from, name);
+    if (call.caller->function != function || call.caller_site != site)
+      in.fail("expected the results of calls of one site, found those of another one");
+    message.name = name;
+    if (values) values->read(message.values);
+    take(message);
+  }
+  in.require_end();
 }
 
 /// All but its name and its arguments.
@@ -310,15 +336,6 @@ const RemoteCall& ProcessCalls::remote_call(net::ByteReader& in, int from, Retur
   if (call == nullptr || call->worker != from)
     in.fail(fmt::format("expected the name of a call that was sent there, found {}", name.bits()));
   return *call;
-}
-
-void ProcessCalls::read_values(const net::ValueCodec& codec, net::ByteReader& in,
-                               std::span<const SlotKind> kinds, Message& message) const {
-  std::vector<Slot> slots(kinds.size());
-  codec.read_slots(in, slots);
-  message.values.reserve(kinds.size());
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    message.values.emplace_back(kinds[i], flow::borrow(kinds[i], slots[i]));
 }
 
 void ProcessCalls::take_fault(const RunError& error, uint64_t bits) {

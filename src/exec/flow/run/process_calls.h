@@ -11,8 +11,8 @@
 //   Ask            how many frames the sender has, which wants a call; whoever gets it sends one, once,
 //                  when it has one to give and as many frames: what it has not begun is more than its share
 //
-// Messages of the same call site or phase that leave one after the other, as batches make them, are one: the
-// name and the values of each further one follow.
+// Messages of the same call site or phase that leave one after the other, as batches make them, are one: it
+// says how many they are, and the name and the values of each further one follow.
 #pragma once
 
 #include <algorithm>
@@ -128,12 +128,11 @@ class ProcessCalls : private CommonRun {
   void take_ask(net::ByteReader& in, int from);
   void take_calls(net::ByteReader& in, ReturnName name);
   void take_returns(net::ByteReader& in, int from, ReturnName name);
-  void take(Message message);
+  void take(Message& message);
   Message read_call(net::ByteReader& in) const;
   bool can_run(const Call& call, uint64_t function) const;
   const RemoteCall& remote_call(net::ByteReader& in, int from, ReturnName name) const;
-  void read_values(const net::ValueCodec& codec, net::ByteReader& in, std::span<const SlotKind> kinds,
-                   Message& message) const;
+  static uint64_t read_count(net::ByteReader& in);
   void rethrow();
 
   const Plan& plan_;
@@ -144,7 +143,7 @@ class ProcessCalls : private CommonRun {
   const int first_of_group_;
   Worker* worker_ = nullptr;
   net::ByteWriter body_;
-  std::vector<Slot> slots_;
+  std::vector<net::ValueCodec::Written> written_;  ///< the values of the message that is sent
   uint64_t sent_ = 0;
   uint64_t taken_ = 0;
   uint64_t calls_taken_ = 0;

@@ -175,11 +175,13 @@ std::vector<SentValue> Worker::arguments_of(Frame* frame, const Call& call) {
   return arguments;
 }
 
-/// Returns the value with a reference of its own, which another worker may hold.
+/// Returns the value with a reference of its own, which another worker may hold. What goes to another process
+/// is written by this one.
 Cell Worker::fetch_to_send(Frame* frame, const Source& source) const {
   if (source.from == Source::From::Slot) {
     const FrameLayout& own = layout(frame);
-    return source.last ? own.take(frame, source.index) : own.share(frame, source.index);
+    const Cell cell = source.last ? own.take(frame, source.index) : own.share(frame, source.index);
+    return processes_ == nullptr ? for_another_thread(cell) : cell;
   }
   const bool is_constant = source.from == Source::From::Constant;
   return cell_of(is_constant ? plan_.constants[source.index] : options_->parameters[source.index]);
