@@ -38,6 +38,11 @@ net::ValueCodec::Written to_write(const SentValue& value) {
   return {.slot = {}, .dims = value.cell().dims(), .elements = value.cell().elements()};
 }
 
+void require_phase(const net::ByteReader& in, const Site& site, uint64_t phase) {
+  if (phase > site.phases.size())
+    in.fail(fmt::format("expected one of {} phases, found number {}", site.phases.size(), phase));
+}
+
 /// The name of one more message of the same kind.
 ReturnName next_name(net::ByteReader& in, ReturnName before) {
   const uint64_t slot = in.compact();
@@ -275,25 +280,25 @@ void ProcessCalls::take_returns(net::ByteReader& in, int from, ReturnName name) 
   const RemoteCall& first = remote_call(in, from, name);
   const uint32_t function = first.caller->function;
   const uint32_t site = first.caller_site;
-  const std::size_t phases = plan_.functions[function].sites[site].phases.size();
-  if (phase > phases || returns > phases + 1)
-    in.fail(fmt::format("expected one of {} phases, found number {}", phases, phase));
   Message message{.kind = Message::Kind::Return, .name = {}};
   message.over = returns > 0;
   message.returns = static_cast<uint32_t>(returns);
   std::optional<ReceivedValues> values;
   if (phase > 0) {
+    const Function& body = plan_.functions[function];
+    require_phase(in, body.sites[site], phase);
     message.phase = static_cast<uint32_t>(phase - 1);
-    const Function& caller = plan_.functions[function];
     values.emplace(codecs_.results(function, site, message.phase),
-                   kinds_of_results(caller, caller.sites[site].phases[message.phase]), count,
-                   worker_->blocks(), in);
+                   kinds_of_results(body, body.sites[site].phases[message.phase]), count, worker_->blocks(),
+                   in);
   }
   for (uint64_t i = 0; i < count; ++i) {
     if (i > 0) name = next_name(in, name);
     const RemoteCall& call = remote_call(in, from, name);
-    if (call.caller->function != function || call.caller_site != site)
+    if (values && (call.caller->function != function || call.caller_site != site))
       in.fail("expected the results of calls of one site, found those of another one");
+    if (returns > 0)
+      require_phase(in, plan_.functions[call.caller->function].sites[call.caller_site], returns - 1);
     message.name = name;
     if (values) values->read(message.values);
     take(message);
