@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <string>
 
 namespace hiaton::exec {
 namespace {
@@ -84,6 +85,7 @@ void CommonRun::fail(const RunError& error, int to, uint64_t name) {
 }
 
 void CommonRun::add_up(RunStats& stats) {
+  if (!has_ended_) return;  // the connection has failed, or this process, and nobody ends the run
   if (!is_first()) {
     net::ByteWriter body;
     direct::write_stats(stats, body);
@@ -91,7 +93,6 @@ void CommonRun::add_up(RunStats& stats) {
     transport_.flush();
     return held_.put_back(transport_);
   }
-  if (!has_ended_) return;  // the connection has failed, or this process, and nobody ends the run
   regions_ = stats.regions;
   while (others_.count() < transport_.size() - 1) {
     poll();
@@ -129,7 +130,8 @@ void CommonRun::take_any(int from, const net::Header& header, std::span<const st
     if (!has_failed_ && !has_ended_) take(from, kind, header, payload);
     return;
   }
-  net::ByteReader in(payload, "a message from " + transport_.name(from));
+  const std::string sender = "a message from " + transport_.name(from);
+  net::ByteReader in(payload, sender);
   switch (static_cast<Kind>(kind)) {
     case Kind::Wave:
       return answers_.asked(in.number<uint32_t>());

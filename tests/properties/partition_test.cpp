@@ -133,11 +133,8 @@ Ending run_sent(const graph::Graph& graph, const std::vector<Value>& arguments, 
       if (options.stats->values_live_at_end != 0) ending.defect = "values are left over";
       return values;
     });
-    if (transport.self() == 0) {
-      first = std::move(own);
-    } else if (!own.defect.empty()) {
-      throw ProgramError(own.defect);
-    }
+    if (!own.defect.empty()) throw ProgramError(own.defect);  // which ends the others
+    if (transport.self() == 0) first = std::move(own);
   });
   return first;
 }
