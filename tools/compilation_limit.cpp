@@ -35,6 +35,7 @@ CompilationLimit::~CompilationLimit() {
 std::chrono::nanoseconds CompilationLimit::left() const {
   if (timeout_ > kLongest) return timeout_;
   const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin_;
+  if (passed < timeout_ / 100) return timeout_;
   return std::max(timeout_ - passed, std::chrono::nanoseconds(1));
 }
 

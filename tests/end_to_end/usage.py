@@ -62,6 +62,10 @@ class Compilation(CommandLineTest):
         self.assert_fails(hiaton("run", file, "--n=1", "--timeout=1ms"), 1,
                           "time budget: the compilation takes longer than 1.0 ms; --timeout raises the budget")
 
+    def test_a_short_compilation_leaves_the_run_all_of_its_time(self):
+        file = self.file("fn main(n: i64) -> i64 = main(n + 1)\n")
+        self.assert_fails(hiaton("run", file, "--n=1", "--timeout=2s"), 1, "time budget: the run takes longer than 2 s;")
+
 
 if __name__ == "__main__":
     harness.main(globals())
