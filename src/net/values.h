@@ -65,7 +65,7 @@ class ValueCodec {
     std::span<const int64_t> dims;
     std::size_t bytes;
   };
-  /// Of the type with this number; nothing where it is none of such a tensor.
+  /// The size of all values of the type with this number; nothing where it is no tensor or leaves one open.
   std::optional<KnownSize> known_size(std::size_t number) const;
   /// Lets go of the reference in the slot of this number.
   void release_slot(const RunCells& cells, std::size_t number, Slot slot) const;

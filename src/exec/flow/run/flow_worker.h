@@ -94,6 +94,7 @@ class Worker {
   /// What a person reads of the failure of the last run. Not while a worker of its team runs.
   RunError error_of(const Failure& failure) const;
   // For ProcessCalls, from within a run.
+  /// Where the tensors of calls that come together are to stand.
   BlockPool& blocks() { return batches_.blocks(); }
   /// Takes what another process has sent.
   void take_message(Message& message) { deliver({&message, 1}); }
