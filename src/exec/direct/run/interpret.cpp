@@ -1,5 +1,10 @@
 #include "exec/direct/run/interpret.h"
 
+#include <map>
+#include <span>
+#include <utility>
+
+#include "exec/direct/run/instruction_pairs.h"
 #include "exec/direct/run/sent_calls.h"
 #include "exec/direct/run/take_apart.h"
 #include "kernels/bits.h"
@@ -14,7 +19,18 @@ using namespace kernels;
 
 namespace {
 
-/// The interpreter proper. With `labels`, only tells where the code of each opcode stands.
+/// Where the code of a pair of instructions stands.
+struct PairLabel {
+  std::pair<Opcode, Opcode> opcodes;
+  const void* label;
+};
+/// Where the code of each opcode stands, and that of each pair of instruction_pairs.h.
+struct Labels {
+  const void* const* handlers;
+  std::span<const PairLabel> of_pairs;
+};
+
+/// The interpreter proper. With `labels`, only tells where its code stands.
 ///
 /// It keeps the frame `f` and the instruction that runs, `pc`, in registers. In the common case no
 /// instruction touches memory that another worker writes, but for the relaxed load of `poll`.
@@ -28,14 +44,20 @@ namespace {
 ///   return                This worker goes on elsewhere.
 /// `worker->frame` and `worker->pc` say where this worker is once one of the last four is reached; before
 /// that, nobody may read them.
-Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* const** labels) {
+Outcome execute(Worker* worker, Frame* f, const Instruction* pc, Labels* labels) {
   static const void* const handlers[] = {
 #define HIATON_OPCODE(Name) &&at_##Name,
       HIATON_ALL_OPCODES
 #undef HIATON_OPCODE
   };
+  static const PairLabel of_pairs[] = {
+#define HIATON_PAIR(T, Name, F, form, NextName, NextF, next_form) \
+  {{Opcode::Name##_##form, Opcode::NextName##_##next_form}, &&at_##Name##_##form##_##NextName##_##next_form},
+      HIATON_INSTRUCTION_PAIRS(HIATON_PAIR)
+#undef HIATON_PAIR
+  };
   if (labels != nullptr) {
-    *labels = handlers;
+    *labels = {handlers, of_pairs};
     return Outcome::Halted;
   }
 
@@ -351,6 +373,8 @@ at_EndCall:
   HIATON_OTHER_UNARY(HIATON_CODE)
 #undef HIATON_CODE
 
+#include "exec/direct/run/interpret_pairs.inc"
+
   // Both ways of a branch have their own jump, so that each is predicted by itself.
 #define UNLESS(label, F, In, left, right)         \
   label : {                                       \
@@ -443,10 +467,18 @@ Outcome interpret(Worker& worker, Frame* frame, const Instruction* pc) {
 }
 
 void set_handlers(Plan& plan) {
-  const void* const* handlers = nullptr;
-  execute(nullptr, nullptr, nullptr, &handlers);
+  Labels labels{};
+  execute(nullptr, nullptr, nullptr, &labels);
+  static const std::map<std::pair<Opcode, Opcode>, const void*> pairs = [&] {
+    std::map<std::pair<Opcode, Opcode>, const void*> by_opcodes;
+    for (const PairLabel& pair : labels.of_pairs) by_opcodes.emplace(pair.opcodes, pair.label);
+    return by_opcodes;
+  }();
   for (std::size_t i = 0; i < plan.code.size(); ++i) {
-    plan.code[i].handler = handlers[static_cast<std::size_t>(plan.opcodes[i])];
+    plan.code[i].handler = labels.handlers[static_cast<std::size_t>(plan.opcodes[i])];
+    if (i + 1 == plan.code.size()) continue;
+    const auto pair = pairs.find({plan.opcodes[i], plan.opcodes[i + 1]});
+    if (pair != pairs.end()) plan.code[i].handler = pair->second;
   }
 }
 
