@@ -24,8 +24,6 @@ constexpr std::chrono::microseconds kLook{100};
 constexpr std::chrono::microseconds kToFork{20};
 constexpr std::chrono::microseconds kShortestPause{100};
 constexpr std::chrono::milliseconds kLongestPause{5};
-/// The other process has as much to do with a message as this one.
-constexpr int kSides = 2;
 
 }  // namespace
 
@@ -264,12 +262,9 @@ bool RemoteCalls::give(int to) {
   send({to, name}, Kind::Gift, gift_, static_cast<uint32_t>(gift.arrow));
   gift_.clear();
   transport_.flush();
-  given.at = Clock::now();
-  given.cost = writing_ + (given.at - begin);
-  Worth& worth = worth_[gift.group->calls[gift.call].entry];
-  ++worth.under_way;
-  worth.cost_under_way += kSides * given.cost;
-  worth.given_at += given.at.time_since_epoch();
+  const Clock::time_point now = Clock::now();
+  given.how = {.cost = writing_ + (now - begin), .at = now};
+  worth_[gift.group->calls[gift.call].entry].given(given.how);
   return true;
 }
 
@@ -299,13 +294,8 @@ void RemoteCalls::take_return(Name name, net::ByteReader& in) {
     given_.erase(name.number);
     put_waiting(Returned{one, &codecs, {results, results + size}}, true);
   }
-  Worth& worth = worth_[call.entry];
-  --worth.under_way;
-  worth.cost_under_way -= kSides * one.cost;
-  worth.given_at -= one.at.time_since_epoch();
-  ++worth.calls;
-  worth.took += took;
-  worth.cost += kSides * std::max<Clock::duration>(one.cost + (Clock::now() - begin), shipping);
+  const Clock::time_point now = Clock::now();
+  worth_[call.entry].came_back(one.how, now, now - begin, took, shipping);
 }
 
 /// The frame that waits for the call belongs to nobody else until this process has come back to it.

@@ -38,6 +38,7 @@
 #include <variant>
 #include <vector>
 
+#include "exec/direct/run/call_worth.h"
 #include "exec/direct/run/direct_worker.h"
 #include "exec/direct/run/gift_protocol.h"
 #include "exec/direct/run/remote_messages.h"
@@ -119,8 +120,7 @@ class RemoteCalls {
     const Group* group;
     uint32_t call;
     int to;
-    Clock::duration cost{0};  ///< how long giving it took
-    Clock::time_point at{};
+    CallWorth::Given how{};
   };
   /// How the arguments and results of a call are written.
   struct Codecs {
@@ -166,18 +166,6 @@ class RemoteCalls {
     Name to;
     net::ByteWriter body;
   };
-  /// What calls to one function or task cost and bring.
-  struct Worth {
-    Clock::duration cost{0};
-    Clock::duration took{0};
-    uint64_t calls = 0;
-    bool is_too_large = false;  ///< no message holds the arguments of one
-    // The calls that have not come back yet.
-    Clock::duration cost_under_way{0};
-    Clock::duration given_at{0};  ///< the sum of their times
-    int64_t under_way = 0;
-  };
-
   static Frame* root_of(TakenCall& taken) { return reinterpret_cast<Frame*>(taken.root.data()); }
   void send(Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow = 0);
   void send_in(uint32_t run, Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow = 0);
@@ -216,10 +204,11 @@ class RemoteCalls {
   Owner& owner_;
   Worker agent_;  ///< steals on behalf of other processes; runs nothing
   const bool can_be_woken_;
+  const Clock::time_point begin_ = Clock::now();
   std::unordered_map<const Group*, uint32_t> group_numbers_;
 
   // The agent touches what follows, and, while it waits for that, a worker that it has asked for a call.
-  std::unordered_map<const Instruction*, Worth> worth_;  ///< by entry
+  std::unordered_map<const Instruction*, CallWorth> worth_;  ///< by entry
   std::unordered_map<const Group::Call*, Codecs> codecs_;
   net::ByteWriter gift_;
   Clock::duration writing_{0};  ///< how long it took to write it

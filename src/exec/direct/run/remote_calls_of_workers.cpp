@@ -9,35 +9,19 @@
 namespace hiaton::exec::direct {
 namespace {
 
-/// So many calls of a function are given before it is judged by what they brought.
-constexpr uint64_t kCallsToJudge = 4;
-constexpr int kLeastWorth = 2;
-/// Calls that cost so much are judged while the first of them are under way.
-constexpr std::chrono::milliseconds kDear{1};
-/// What any link takes as one packet.
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-
 net::RunCells cells_of(Worker& worker) {
   return {worker.cells, worker.tensors == nullptr ? nullptr : &worker.tensors->cells};
 }
 
 }  // namespace
 
-/// Calls that may print stay in process 0: lines come from there, in the order of what depends on them. What
-/// is under way has taken at least as long as it is there. That is longer than it runs, but it will be
-/// known soon.
+/// Calls that may print stay in process 0: lines come from there, in the order of what depends on them.
 bool RemoteCalls::is_worth(const Group::Call& call) const {
   if (plan_.prints[plan_.body_at(call.entry).function.index()]) return false;
   if (state_.shares_every_call) return true;
   const auto found = worth_.find(call.entry);
-  if (found == worth_.end()) return true;
-  const Worth& worth = found->second;
-  if (worth.is_too_large) return false;
-  if (worth.calls >= kCallsToJudge) return worth.took >= kLeastWorth * worth.cost;
-  const Clock::duration cost = worth.cost + worth.cost_under_way;
-  if (cost < kDear) return true;
-  const Clock::duration running = worth.under_way * Clock::now().time_since_epoch() - worth.given_at;
-  return worth.took + running >= kLeastWorth * cost;
+  const Clock::time_point now = Clock::now();
+  return found == worth_.end() || found->second.is_worth(now - begin_, now);
 }
 
 bool RemoteCalls::write_call(const ForkEntry& entry, Worker& giver) {
@@ -52,10 +36,7 @@ bool RemoteCalls::write_call(const ForkEntry& entry, Worker& giver) {
     gift_.compact(group_numbers_.at(entry.group));
     gift_.compact(number);
     codecs.arguments.write_slots(passed, gift_);
-    if (gift_.bytes().size() > kMostBytes) {
-      worth_[call.entry].is_too_large = true;
-      return false;
-    }
+    if (!worth_[call.entry].holds(gift_.bytes().size())) return false;
     for (std::size_t i = 0; i < passed.size(); ++i) {
       if (call.is_taken_over[i]) codecs.arguments.release_slot(cells_of(giver), i, passed[i]);
     }
