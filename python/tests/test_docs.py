@@ -102,6 +102,7 @@ def test_the_picture_of_a_function_is_current(tmp_path):
     assert example.read_text() in (ROOT / "docs/python-tutorial.md").read_text()
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="pdoc does not read type stubs on Python 3.13")
 def test_the_reference_is_made_without_warnings(tmp_path):
     if importlib.util.find_spec("pdoc") is None:
         pytest.skip("pdoc is not installed")

@@ -252,6 +252,7 @@ def total(chain):
     return 0 if chain is None else chain.word + total(chain.next)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="graphs remember objects on Python 3.11 alone")
 def test_what_is_remembered_goes_with_the_objects():
     graph, chain = hia.function(total, strict=True), Chain(LARGE + 5, Chain(LARGE + 6))
     words = chain.word, chain.next.word
@@ -277,6 +278,7 @@ def test_what_is_remembered_goes_with_the_objects():
         (1, 1), (1, -1), (1, -1), (-1, -1)]
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="graphs remember objects on Python 3.11 alone")
 def test_it_goes_with_the_graph_too():
     chain, graph = Chain(LARGE + 5), hia.function(total, strict=True)
     for _ in range(4):

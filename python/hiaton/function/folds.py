@@ -1,10 +1,17 @@
 """Built-in functions that go over something: `sum`, `sorted`, `list` and their like."""
 
 import ast
+import sys
 
 from hiaton.function import prelude
 from hiaton.function.iterations import mark_run
-from hiaton.function.types import NEVER, NONE, Const, Lst, Scalar, Tup, Value
+from hiaton.function.types import FLOAT, NEVER, NONE, Const, Lst, Scalar, Tup, Value
+
+SUMS_ADD_WHAT_IS_LOST = sys.version_info >= (3, 12)  # to rounding, where floats are added
+
+
+def _is_float(type_):
+    return type_ == FLOAT or isinstance(type_, Const) and type(type_.value) is float
 
 
 class Folds:
@@ -24,10 +31,19 @@ class Folds:
         given = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
         start = self.eval(given[0]) if given else Value(Const(0))
         if isinstance(items.type, Tup):
-            for item in self.items(items):
-                start = self.binary("Add", start, item)
-            return start
+            return self._sum_of_few(self.items(items), start)
+        if SUMS_ADD_WHAT_IS_LOST and items.type.element == FLOAT:
+            return self.call_prelude("total_of_floats" if _is_float(start.type) else "total_from_first", [items, start])
         return self.call_prelude("total", [items, start])
+
+    def _sum_of_few(self, items, total):
+        lost = None
+        for item in items:
+            if SUMS_ADD_WHAT_IS_LOST and _is_float(total.type) and _is_float(item.type):
+                total, lost = self.items(self.call_prelude("added", [total, lost or Value(Const(0.0)), item]))
+            else:
+                total = self.binary("Add", total, item)
+        return total if lost is None else self.call_prelude("with_what_was_lost", [total, lost])
 
     def call_any(self, node):
         return self.call_prelude("any_true", [self._as_list_value(node)])

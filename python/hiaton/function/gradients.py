@@ -83,11 +83,10 @@ class Converted(Conversions):
             target = target.__func__
         target = getattr(target, "__wrapped__", target)
         super().__init__(target, {"workers": workers, "max_frames": 0, "max_bytes": 0})
-        try:
-            self._signature = inspect.signature(target)
-        except ValueError:
+        if not inspect.isfunction(target) and not inspect.isclass(target):
             raise TypeError(f"expected a function or a method of Python, found {target!r}; call it in a function of your own, as "
-                            "lambda x: f(x)") from None
+                            "lambda x: f(x)")
+        self._signature = inspect.signature(target)
         parameters = list(self._signature.parameters.values())
         self.__signature__ = self._signature.replace(parameters=parameters[len(self._receiver):])
         self.__qualname__ = getattr(target, "__qualname__", type(target).__qualname__)

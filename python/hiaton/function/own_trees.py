@@ -90,7 +90,7 @@ def _copied(node):
         return [_copied(one) for one in node]
     if not isinstance(node, ast.AST):
         return node
-    made = type(node)()
+    made = type(node).__new__(type(node))  # whose fields come below
     for what, value in vars(node).items():
         if not what.startswith("hiaton_") or what in _KEPT:
             setattr(made, what, _copied(value))
