@@ -19,12 +19,9 @@ void BodyEmitter::emit_statement(const statements::Compute& compute) {
   HIATON_CHECK(node.inputs.size() <= 3);
   const auto held = held_operands(graph_, structure_, node, context_.options.overflow);
   Operand a = operand(node.inputs[0]);
-  Operand b = node.inputs.size() > 1 ? operand(node.inputs[1]) : Operand();
+  const Operand b = node.inputs.size() > 1 ? operand(node.inputs[1]) : Operand();
   const std::optional<FastBinary> binary = node.inputs.size() == 2 ? fast_binary(kernel) : std::nullopt;
   const std::optional<Opcode> unary = node.inputs.size() == 1 ? fast_unary(kernel) : std::nullopt;
-  // Only a left operand comes from the register of the latest result: see forward_results.cpp.
-  const bool has_latest_right = binary && !a.is_constant && !b.is_constant && plan_.code.back().d == b.slot;
-  if (has_latest_right && node.op->is_commutative) std::swap(a, b);
   if (!held[0]) a = {false, Slot(), in_slot(a)};
   uint16_t b_slot = 0;
   if (node.inputs.size() >= 2 && !held[1]) b_slot = in_slot(b);

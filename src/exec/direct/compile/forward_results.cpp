@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "exec/direct/compile/direct_passes.h"
+#include "kernels/bits.h"
+#include "kernels/scalar.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -76,6 +79,24 @@ std::optional<Opcode> result_form(Opcode opcode) {
   }
 }
 
+template <class F, class... Fs>
+constexpr bool is_one_of = (std::is_same_v<F, Fs> || ...);
+
+/// Whether its operands are two slots, which may change places. Not where it can fail: errors show them in
+/// their order.
+bool is_commutative(Opcode opcode) {
+  using namespace kernels;
+  switch (opcode) {
+#define HIATON_CODE(Name, F, In, Out) \
+  case Opcode::Name##_SlotSlot:       \
+    return is_one_of<F, Add, Mul, Min, Max, BitAnd, BitOr, BitXor>;
+    HIATON_INTEGER_ARITHMETIC(HIATON_CODE)
+#undef HIATON_CODE
+    default:
+      return false;
+  }
+}
+
 bool jumps(Opcode opcode) {
   const auto is_between = [&](Opcode first, Opcode last) { return opcode >= first && opcode <= last; };
   return is_between(Opcode::Jump, Opcode::LoopTrue) || is_between(Opcode::Fork, Opcode::ForkRoom) ||
@@ -115,7 +136,8 @@ void forward_results(Plan& plan) {
   for (std::size_t i = 0; i < plan.code.size(); ++i) {
     if (is_target[i]) latest = kNoSlot;
     Opcode& opcode = plan.opcodes[i];
-    const Instruction& instruction = plan.code[i];
+    Instruction& instruction = plan.code[i];
+    if (instruction.b() == latest && is_commutative(opcode)) std::swap(instruction.a, instruction.b());
     if (const auto form = result_form(opcode); form && instruction.a == latest) opcode = *form;
     switch (use_of(opcode)) {
       case ResultUse::None:
