@@ -44,7 +44,7 @@ class Scaled:
 def test_every_class_stands_in_it():
     there = [name for classes, _, _ in rows() for name in classes]
     assert len(there) == len(set(there))
-    known = {name for name, cls in vars(ast).items() if isinstance(cls, type) and issubclass(cls, ast.AST)}
+    known = {name for name, cls in vars(ast).items() if isinstance(cls, type) and issubclass(cls, ast.AST) and name[0] != "_"}
     assert set(there) == known - ELSEWHERE - NEWER
 
 
