@@ -165,11 +165,19 @@ def _node_of(function, nodes_of=lambda file: file.nodes):
         raise ConversionError(f"{_gone(function)}: expected the text that runs; reload the module")
     nodes = nodes_of(file).get(key, ())
     if len(nodes) > 1:
-        nodes = [node for node in nodes if isinstance(node, ast.Lambda) and _place_in_line(node.body) == _place_of_body(code)]
+        nodes = [node for node in nodes if isinstance(node, ast.Lambda) and _is_of(node, code)]
     if len(nodes) != 1:
         raise ConversionError(f"{place(function)}: expected one function on this line, found {len(nodes)}; "
                               "give each a line of its own")
     return nodes[0]
+
+
+def _is_of(node, code):
+    """Whether the code is that of this lambda of its line. Of one that gives a constant, Python 3.12 tells no place."""
+    place = _place_of_body(code)
+    if place is None and isinstance(node.body, ast.Constant):
+        return any(_same(code, other) for other in _codes(compile(ast.Expression(node), code.co_filename, "eval")))
+    return _place_in_line(node.body) == place
 
 
 def _place_in_line(node):
