@@ -5,9 +5,11 @@ import functools
 from hiaton import _core
 from hiaton.function import prelude_lists, prelude_mappings, prelude_numbers, prelude_tables, prelude_trees
 from hiaton.function.prelude_lists import before, head, tail
-from hiaton.function.prelude_numbers import factorial, float_floor, float_mod, gcd, isqrt, power, rounded
+from hiaton.function.prelude_numbers import (added, factorial, float_floor, float_mod, gcd, isqrt, power, rounded, total_from_first,
+                                             total_of_floats, with_what_was_lost)
 
-__all__ = ["factorial", "float_floor", "float_mod", "gcd", "isqrt", "power", "rounded"]  # besides those that are defined here
+__all__ = ["added", "factorial", "float_floor", "float_mod", "gcd", "isqrt", "power", "rounded", "total_from_first", "total_of_floats",
+           "with_what_was_lost"]  # besides those that are defined here
 ops = _core.ops
 _OTHERS = (prelude_lists, prelude_numbers, prelude_mappings, prelude_tables, prelude_trees)
 _FILES = frozenset((__file__, *(others.__file__ for others in _OTHERS)))
@@ -150,32 +152,6 @@ def total(items, start):
     for item in items:
         start = start + item
     return start
-
-
-def total_of_floats(items, total):
-    """As Python adds floats from version 3.12 on: what each addition loses to rounding comes last (Neumaier, 1974)."""
-    lost = 0.0
-    for item in items:
-        total, lost = added(total, lost, item)
-    return with_what_was_lost(total, lost)
-
-
-def total_from_first(items, start):
-    """The same from an int on."""
-    if not items:
-        return start
-    return total_of_floats(items[1:], start + items[0])
-
-
-def added(total, lost, item):
-    new = total + item
-    if abs(total) >= abs(item):
-        return new, lost + ((total - new) + item)
-    return new, lost + ((item - new) + total)
-
-
-def with_what_was_lost(total, lost):
-    return total + lost if lost - lost == 0 else total
 
 
 def reduced(function, items, value):

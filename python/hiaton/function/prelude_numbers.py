@@ -59,3 +59,29 @@ def factorial(n):
     for factor in range(2, n + 1):
         result = result * factor
     return result
+
+
+def total_of_floats(items, total):
+    """As Python adds floats from version 3.12 on: what each addition loses to rounding comes last (Neumaier, 1974)."""
+    lost = 0.0
+    for item in items:
+        total, lost = added(total, lost, item)
+    return with_what_was_lost(total, lost)
+
+
+def total_from_first(items, start):
+    """The same from an int on."""
+    if not items:
+        return start
+    return total_of_floats(items[1:], start + items[0])
+
+
+def added(total, lost, item):
+    new = total + item
+    if abs(total) >= abs(item):
+        return new, lost + ((total - new) + item)
+    return new, lost + ((item - new) + total)
+
+
+def with_what_was_lost(total, lost):
+    return total + lost if lost - lost == 0 else total

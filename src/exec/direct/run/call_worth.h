@@ -71,7 +71,7 @@ class CallWorth {
   static constexpr std::size_t kLargeBytes = std::size_t{1} << 18;
   /// What any link takes as one packet.
   static constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-  /// What is given in vain takes at most this part of the time.
+  /// What is given in vain takes at most one part in so many of the time.
   static constexpr int kPartInVain = 100;
   /// The other process has as much to do with a message as this one.
   static constexpr int kSides = 2;

@@ -120,7 +120,7 @@ class RemoteCalls {
     const Group* group;
     uint32_t call;
     int to;
-    CallWorth::Given how{};
+    CallWorth::Given how{};  ///< what giving it took, and when
   };
   /// How the arguments and results of a call are written.
   struct Codecs {
@@ -166,6 +166,7 @@ class RemoteCalls {
     Name to;
     net::ByteWriter body;
   };
+
   static Frame* root_of(TakenCall& taken) { return reinterpret_cast<Frame*>(taken.root.data()); }
   void send(Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow = 0);
   void send_in(uint32_t run, Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow = 0);
