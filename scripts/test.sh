@@ -98,7 +98,8 @@ format_is_clean() {
 tidy() {
   cmake --preset tidy && cmake --build build/tidy --target hiaton_ops_header -j "$jobs" || return
   run-clang-tidy -p build/tidy -quiet -j "$jobs" -extra-arg=-Wno-c99-extensions \
-    -extra-arg=-Wno-unused-command-line-argument '^(?!.*(/tests/|_avx2|_portable))' 2>&1 |
+    -extra-arg=-Wno-unused-command-line-argument -extra-arg=-Wno-ignored-optimization-argument \
+    '^(?!.*(/tests/|_avx2|_portable))' 2>&1 |
     sed -E '/^clang-tidy|^[0-9]+ warnings? generated|^$/d'
 }
 

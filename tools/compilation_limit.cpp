@@ -14,6 +14,7 @@ namespace {
 
 /// Longer than any compilation, and without an overflow where it is added to a time.
 constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(24 * 365);
+constexpr std::chrono::milliseconds kNotCounted(100);
 
 }  // namespace
 
@@ -35,7 +36,7 @@ CompilationLimit::~CompilationLimit() {
 std::chrono::nanoseconds CompilationLimit::left() const {
   if (timeout_ > kLongest) return timeout_;
   const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin_;
-  if (passed < timeout_ / 100) return timeout_;
+  if (passed < kNotCounted) return timeout_;
   return std::max(timeout_ - passed, std::chrono::nanoseconds(1));
 }
 

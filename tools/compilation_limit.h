@@ -18,8 +18,8 @@ class CompilationLimit {
   CompilationLimit(const CompilationLimit&) = delete;
   CompilationLimit& operator=(const CompilationLimit&) = delete;
 
-  /// What is left of the time, and at least a nanosecond; all of it where less than a hundredth has passed,
-  /// so that messages name the time that was given.
+  /// What is left of the time, and at least a nanosecond; all of it where less than a tenth of a second has
+  /// passed, so that messages name the time that was given.
   std::chrono::nanoseconds left() const;
 
  private:
