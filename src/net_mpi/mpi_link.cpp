@@ -54,8 +54,11 @@ constexpr int kSharedTag = 1;
 constexpr int kLargeTag = 2;
 /// Most bytes of packets in shared memory; more go by MPI.
 constexpr std::size_t kSharedBytes = std::size_t{256} << 20;
-/// How long all processes may take to join.
+/// How long all processes may take until MPI has begun, and from then on until each knows of the others what
+/// it needs. Nothing is said meanwhile that would tell whether one still runs.
 constexpr std::chrono::minutes kLongestStart(2);
+constexpr std::chrono::seconds kLongestJoin(10);
+constexpr std::chrono::milliseconds kLimitStep(100);
 /// How long the launcher gets to end this process, when it is asked to end all.
 constexpr std::chrono::seconds kEndByLauncher(1);
 
@@ -86,21 +89,26 @@ bool set_yields(bool yields) {
   return set != nullptr && set(yields);
 }
 
-/// Ends this process where MPI waits too long for the others at the start: one has ended before it came so
-/// far, and not every launcher ends the others then.
-class StartWatch {
+/// Ends this process where it lives longer: MPI waits for another that does not come, and not every launcher
+/// ends the others then.
+class TimeLimit {
+ public:
+  TimeLimit(std::chrono::seconds longest, std::string error)
+      : thread_([this, longest, error = std::move(error)](const std::stop_token& is_over) {
+          std::unique_lock lock(mutex_);
+          // In steps: while this process is stopped with all others, only one of them passes.
+          for (std::chrono::milliseconds waited(0); waited < longest; waited += kLimitStep) {
+            never_.wait_for(lock, is_over, kLimitStep, [] { return false; });
+            if (is_over.stop_requested()) return;
+          }
+          std::fputs(error.c_str(), stderr);
+          std::_Exit(1);
+        }) {}
+
  private:
   std::mutex mutex_;
   std::condition_variable_any never_;
-  std::jthread thread_{[this](const std::stop_token& is_over) {
-    std::unique_lock lock(mutex_);
-    never_.wait_for(lock, is_over, kLongestStart, [] { return false; });
-    if (is_over.stop_requested()) return;
-    std::fputs(
-        "error: not all processes of the launcher have joined within two minutes: one has ended before\n",
-        stderr);
-    std::_Exit(1);
-  }};
+  std::jthread thread_;
 };
 
 class MpiLink : public Link {
@@ -108,9 +116,16 @@ class MpiLink : public Link {
   MpiLink() {
     int provided = 0;
     {
-      const StartWatch watch;
+      const TimeLimit limit(
+          kLongestStart,
+          "error: not all processes of the launcher have joined within two minutes: one has ended "
+          "before\n");
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
     }
+    const TimeLimit limit(
+        kLongestJoin,
+        "error: one of the processes has stopped, or cannot be reached: it has not joined the others "
+        "within 10 seconds of the start of MPI\n");
     if (provided < MPI_THREAD_SERIALIZED) {
       MPI_Finalize();
       throw LinkError(-1, "expected an MPI that threads may call in turn, found one without threads");

@@ -14,8 +14,8 @@ import time
 
 import harness
 from harness import ROOT, TIMEOUT_S, hiaton
-from several_processes import (ENVIRONMENT, LAUNCHERS, MODEL, RANKS, TRAINING, LaunchedTest, lacks, parameters_in, pid_of_process,
-                               pids_with)
+from several_processes import (ENVIRONMENT, LAUNCHERS, MODEL, RANKS, TRAINING, LaunchedTest, lacks, launched, parameters_in,
+                               pid_of_process, pids_with)
 
 HIATON = "hiaton"
 
@@ -140,6 +140,22 @@ class Lost(LaunchedTest):
             _, said, _ = self.disturb(model, None, number, signal.SIGSTOP, "--heartbeat=1s")
             self.assertRegex(said, rf"^error: process {number} \(.*\) was killed or cannot be reached: nothing was heard of it .*\n$")
 
+    def test_a_process_that_stops_before_it_has_joined_does_not_hold_up_the_others(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        # MPI has begun then, and what is called next waits for all.
+        stops = pathlib.Path(self.directory.name) / "stops.so"
+        text = "#include <signal.h>\nint MPI_Get_processor_name(char *name, int *size) { return raise(SIGSTOP); }\n"
+        subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", stops], input=text, text=True, check=True)
+        program = f"{self.directory.name}/fact.hia"
+        shutil.copy(ROOT / "examples/fact.hia", program)
+        words = [HIATON, "run", program, "--n=5"]
+        for mpi in self.each_mpi():
+            done = launched(mpi, 1, *words[1:], ":", "-n", "1", "env", f"LD_PRELOAD={stops}", *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("error: one of the processes has stopped, or cannot be reached: it has not joined", done.stderr)
+            self.assert_nothing_is_left(program)
 
     def test_training_goes_on_without_a_process_that_is_killed(self):
         if lacks("openmpi"):
@@ -182,7 +198,7 @@ class Lost(LaunchedTest):
         moments = random.Random(17)
         for (name, words), sent, _ in itertools.product(commands.items(), (signal.SIGKILL, signal.SIGSTOP), range(MOMENTS)):
             number = moments.randrange(2)
-            # Who says nothing before all have joined is waited for by MPI itself.
+            # Who says nothing before all have joined is not named.
             begin = 0 if sent == signal.SIGKILL else 1.5
             moment = begin + moments.uniform(0, 1.5)
             with self.subTest(name, sent=sent, number=number, moment=moment):
