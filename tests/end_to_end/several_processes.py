@@ -122,6 +122,15 @@ class LaunchedTest(ProcessesTest):
         super().setUp()
         self.addCleanup(self.end_what_is_left)
 
+    def preloaded(self, name, text):
+        """A library of C whose functions stand before those of the same name: the value of LD_PRELOAD."""
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        library = f"{self.directory.name}/{name}.so"
+        subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=text, text=True, check=True)
+        return library
+
     def end_what_is_left(self):
         """A test that fails leaves no processes."""
         for pid in pids_with(self.directory.name):
