@@ -1,6 +1,7 @@
 #include "passes/needs.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "passes/call_graph.h"
 
@@ -14,9 +15,9 @@ Needs::Needs(const ir::Module& module) : module_(module) {
     for (const ir::FunctionId id : calls.bottom_up) {
       const ir::Function& function = module[id];
       const ir::Block& body = function[function.body];
-      const std::vector<bool> needed = of(id, body.nodes, body.results);
+      const std::set<ir::ValueId> needed = of(function, body.nodes, body.results);
       for (std::size_t i = 0; i < function.params.size(); ++i) {
-        if (needed[body.params[i].index()] || !strict_[id.index()][i]) continue;
+        if (needed.contains(body.params[i]) || !strict_[id.index()][i]) continue;
         strict_[id.index()][i] = false;
         changed = true;
       }
@@ -24,39 +25,35 @@ Needs::Needs(const ir::Module& module) : module_(module) {
   }
 }
 
-std::vector<bool> Needs::of(ir::FunctionId function, std::span<const ir::NodeId> nodes,
-                            std::span<const ir::ValueId> results) const {
-  std::vector<bool> needed(module_[function].values.size(), false);
-  for (const ir::ValueId result : results) needed[result.index()] = true;
-  collect(module_[function], nodes, needed);
-  return needed;
+std::set<ir::ValueId> Needs::of(ir::FunctionId function, std::span<const ir::NodeId> nodes,
+                                std::span<const ir::ValueId> results) const {
+  return of(module_[function], nodes, results);
 }
 
-void Needs::collect(const ir::Function& function, std::span<const ir::NodeId> nodes,
-                    std::vector<bool>& needed) const {
+std::set<ir::ValueId> Needs::of(const ir::Function& function, std::span<const ir::NodeId> nodes,
+                                std::span<const ir::ValueId> results) const {
+  std::set<ir::ValueId> needed(results.begin(), results.end());
   for (std::size_t n = nodes.size(); n-- > 0;) {
     const ir::Node& node = function[nodes[n]];
-    const bool is_needed =
-        std::ranges::any_of(node.results, [&](ir::ValueId result) { return needed[result.index()]; });
-    if (!is_needed) continue;
+    if (std::ranges::none_of(node.results, [&](ir::ValueId result) { return needed.contains(result); }))
+      continue;
     if (node.kind == ir::NodeKind::Call) {
       for (std::size_t i = 0; i < node.operands.size(); ++i) {
-        if (strict_[node.callee.index()][i]) needed[node.operands[i].index()] = true;
+        if (strict_[node.callee.index()][i]) needed.insert(node.operands[i]);
       }
       continue;
     }
     if (node.kind == ir::NodeKind::Op && node.op->role == Role::Make) continue;
-    for (const ir::ValueId operand : node.operands) needed[operand.index()] = true;
+    needed.insert(node.operands.begin(), node.operands.end());
     if (node.kind != ir::NodeKind::If) continue;
-    std::vector<bool> sides[2];
+    std::set<ir::ValueId> sides[2];
     for (int side = 0; side < 2; ++side) {
       const ir::Block& block = function[node.blocks[side]];
-      sides[side].assign(needed.size(), false);
-      for (const ir::ValueId result : block.results) sides[side][result.index()] = true;
-      collect(function, block.nodes, sides[side]);
+      sides[side] = of(function, block.nodes, block.results);
     }
-    for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = needed[i] || (sides[0][i] && sides[1][i]);
+    std::ranges::set_intersection(sides[0], sides[1], std::inserter(needed, needed.end()));
   }
+  return needed;
 }
 
 }  // namespace hiaton::passes

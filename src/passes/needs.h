@@ -1,6 +1,7 @@
 // Strictness: what is computed for certain where a result is asked for.
 #pragma once
 
+#include <set>
 #include <span>
 #include <vector>
 
@@ -19,14 +20,14 @@ class Needs {
   bool is_strict(ir::FunctionId function, std::size_t param) const {
     return strict_[function.index()][param];
   }
-  /// By value of the function: whether it is asked for where the results of the nodes are, which stand in an
+  /// The values of the function that are asked for where the results of the nodes are, which stand in an
   /// order in which values are defined before their uses.
-  std::vector<bool> of(ir::FunctionId function, std::span<const ir::NodeId> nodes,
-                       std::span<const ir::ValueId> results) const;
+  std::set<ir::ValueId> of(ir::FunctionId function, std::span<const ir::NodeId> nodes,
+                           std::span<const ir::ValueId> results) const;
 
  private:
-  void collect(const ir::Function& function, std::span<const ir::NodeId> nodes,
-               std::vector<bool>& needed) const;
+  std::set<ir::ValueId> of(const ir::Function& function, std::span<const ir::NodeId> nodes,
+                           std::span<const ir::ValueId> results) const;
 
   const ir::Module& module_;
   std::vector<std::vector<bool>> strict_;  ///< by function

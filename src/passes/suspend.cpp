@@ -178,18 +178,19 @@ class Suspender {
   /// Makes nodes whose results are asked for.
   void make_nodes(Body& body, const Nodes& nodes, std::span<const ir::ValueId> results) {
     const SourceFunction& source = *body.source;
-    const std::vector<bool> needed = needs_.of(source.id, nodes, results);
+    const std::set<ir::ValueId> needed = needs_.of(source.id, nodes, results);
     if (body.f != nullptr && !nodes.empty()) body.f->set_span(source[nodes.back()].span);
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-      if (needed[i] && body.states[i] == State::Suspended) demand(body, ir::ValueId(i));
+    for (const ir::ValueId value : needed) {
+      if (body.states[value.index()] == State::Suspended) demand(body, value);
     }
     std::vector<bool> at_once(nodes.size());
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       const ir::Node& node = source[nodes[n]];
       if (node.kind == NodeKind::Const) continue;
       const ir::ValueId result = node.results[0];
-      at_once[n] = needed[result.index()] || is_cheap(body, nodes[n]);
-      body.states[result.index()] = state_after(source, node, at_once[n], needed[result.index()]);
+      const bool is_needed = needed.contains(result);
+      at_once[n] = is_needed || is_cheap(body, nodes[n]);
+      body.states[result.index()] = state_after(source, node, at_once[n], is_needed);
     }
     const std::vector<std::size_t> leaders = find_leaders(body, nodes, needed, at_once);
     for (std::size_t n = 0; n < nodes.size(); ++n) {
@@ -198,7 +199,7 @@ class Suspender {
       // What was moved into a branch is not here.
       if (!at_once[n] && leaders[n] != n) body.states[node.results[0].index()] = State::Unknown;
       if (at_once[n])
-        make_node(body, nodes[n], needed[node.results[0].index()]);
+        make_node(body, nodes[n], needed.contains(node.results[0]));
       else if (leaders[n] == n)
         suspend(body, nodes, leaders, n);
     }
@@ -240,7 +241,7 @@ class Suspender {
   /// By node: the one whose suspension computes it, where only that one needs it; itself, where it has a
   /// suspension of its own; kNone, where nobody asks for it. Nodes that one side of a branch alone uses are
   /// moved there.
-  std::vector<std::size_t> find_leaders(Body& body, const Nodes& nodes, const std::vector<bool>& needed,
+  std::vector<std::size_t> find_leaders(Body& body, const Nodes& nodes, const std::set<ir::ValueId>& needed,
                                         std::vector<bool>& at_once) {
     SourceFunction& source = *body.source;
     std::vector<std::size_t> leaders(nodes.size(), kNone);
@@ -253,7 +254,7 @@ class Suspender {
         for (const ir::ValueId value : uses) users[value].insert(user);
       };
       const std::set<std::size_t>& its_users = users[node.results[0]];
-      if (its_users.empty() && !needed[node.results[0].index()]) at_once[n] = false;
+      if (its_users.empty() && !needed.contains(node.results[0])) at_once[n] = false;
       if (at_once[n]) {
         used_by(n);
         continue;

@@ -198,9 +198,9 @@ TEST(DirectBelowFlow, ResultsAreCountedOnce) {
       "fn main(n: i64, m: i64, x: f64[64]) -> List[f64[64]] = all(m, often(n, x))\n");
   const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
   const Value x(Tensor(DType::F64, {64}));
-  constexpr uint64_t kBytes = sized(uint64_t{8}, uint64_t{4}) << 20;
-  const Value calls(sized<int64_t>(60'000, 30'000));
-  const Value too_many(sized<int64_t>(20'000, 10'000));
+  constexpr uint64_t kBytes = sized(uint64_t{8}, uint64_t{2}) << 20;
+  const Value calls(sized<int64_t>(60'000, 15'000));
+  const Value too_many(sized<int64_t>(20'000, 5'000));
   for (const int workers : {1, 2}) {
     if (!has_to_run(workers)) continue;
     const RunOptions way{.workers = workers, .max_bytes = kBytes, .parameters = learned};

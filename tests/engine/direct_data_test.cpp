@@ -88,7 +88,7 @@ TEST(DirectData, TailCallsModuloConstructorTakeNoFrames) {
     for (const int workers : {1, 2}) {
       if (!has_to_run(workers)) continue;
       const RunResult few = run(program, {Value(int64_t{10})}, {.workers = workers});
-      const RunResult many = run(program, {Value(int64_t{300'000})}, {.workers = workers});
+      const RunResult many = run(program, {Value(sized<int64_t>(300'000, 60'000))}, {.workers = workers});
       EXPECT_LE(few.stats.frames_live_most, 10u) << name;
       EXPECT_LE(many.stats.frames_live_most, 10u * static_cast<uint64_t>(workers)) << name;
     }
@@ -310,7 +310,7 @@ TEST(DirectData, EveryCallCanBeStolen) {
 
 TEST(DirectData, LongListsAreFreedWithoutRecursion) {
   const Program program = lists("fn main(n: i64) -> List[i64] = more(made(n))");
-  Value list = run(program, {Value(int64_t{1'000'000})}).values[0];
+  Value list = run(program, {Value(sized<int64_t>(1'000'000, 300'000))}).values[0];
   const Program measured = lists("fn main(xs: List[i64]) -> i64 = total(xs, 0, 0)");
   EXPECT_GT(run(measured, {list}).values[0].as<int64_t>(), 0);
   list = Value();

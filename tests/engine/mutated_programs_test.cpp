@@ -22,7 +22,7 @@ namespace hiaton {
 namespace {
 
 const std::filesystem::path kRepository = tests_dir() / "..";
-constexpr uint64_t kMutated = sized_programs(10'000, 1'000);
+constexpr uint64_t kMutated = sized_programs(5'000, 500);
 
 /// The tokens of a program as they are written, each with what stands before it.
 std::vector<std::string> pieces_of(const std::string& text) {
