@@ -17,6 +17,7 @@ from printing import ratio, show_progress
 
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT_S = 900
+FIB_33_SECONDS = 0.015
 
 
 class Program:
@@ -61,6 +62,12 @@ def run_json(command, workers=None, deep=False, variables=None):
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))} failed with status {done.returncode}:\n{done.stderr}")
     return json.loads(done.stdout)
+
+
+def machine_scale(programs, n=33):
+    """By how much times of this machine are longer, at the moment, than on the one that bars in seconds are for. The native programs
+    are in `programs`. It has a meaning for the full size of `n`."""
+    return statistics.median(run_json([programs / "native_programs", "fib", n])["seconds"] for _ in range(3)) / FIB_33_SECONDS
 
 
 class Contenders:

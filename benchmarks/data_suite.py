@@ -7,10 +7,9 @@ takes in the same run over that.
 import re
 import statistics
 
-from contenders import Program, Run, measure, measure_speedup, peak_bytes, wall_seconds
+from contenders import Program, Run, machine_scale, measure, measure_speedup, peak_bytes, wall_seconds
 from printing import print_table, ratio, show_bytes, show_progress, show_ratio, show_time
 
-FIB_33_SECONDS = 0.015
 CPYTHON_BAR = 8  # every program of the first table is to be so many times as fast as CPython
 NODE_BYTES = 40  # of a node of the red-black tree: a header and four fields, each of 8 bytes
 LIST_FRAMES = 10  # that a program which makes, maps and sums a list has at once
@@ -228,10 +227,7 @@ class Suite:
         return rows
 
     def scale(self):
-        """By how much times of this machine are longer than those of the one that the bars are for."""
-        row = fib(self.sizes.fib)
-        return statistics.median(self.contenders.built("native_programs", row).seconds
-                                 for _ in range(3 * self.rounds)) / FIB_33_SECONDS
+        return statistics.median(machine_scale(self.contenders.programs, self.sizes.fib) for _ in range(self.rounds))
 
     def times(self):
         """Single times, in the scale of the native fib."""
