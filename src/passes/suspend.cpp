@@ -17,6 +17,7 @@
 #include "passes/needs.h"
 #include "passes/source_function.h"
 #include "passes/suspended_types.h"
+#include "passes/value_states.h"
 
 namespace hiaton::passes {
 namespace {
@@ -24,20 +25,25 @@ namespace {
 using ir::NodeKind;
 using Nodes = std::vector<ir::NodeId>;
 
-enum class State : uint8_t { Unknown, Computed, Suspended };
+/// A function, and what the body that is made from its nodes right now knows of its values.
+struct Source : SourceFunction {
+  Source(const ir::Function& function, ir::FunctionId id)
+      : SourceFunction(function, id), values(function.values.size()) {}
+  ValueStates values;
+};
 
 /// A body that is being made from nodes of a function: its own, or those behind a suspension.
 struct Body {
-  std::shared_ptr<SourceFunction> source;
+  std::shared_ptr<Source> source;
   FunctionBuilder* f = nullptr;  ///< null: only what must be suspended is found out
-  std::vector<State> states{};   ///< by value of the source
-  std::vector<Var> vars{};
-  std::size_t depth = 0;  ///< how many branches are around the nodes
+  std::size_t depth = 0;         ///< how many branches are around the nodes
+
+  ValueStates& values() const { return source->values; }
 };
 
 /// A body behind a suspension, which is still to be made.
 struct Delayed {
-  std::shared_ptr<SourceFunction> source;
+  std::shared_ptr<Source> source;
   Nodes nodes;
   ir::ValueId result;
   std::vector<std::pair<ir::ValueId, State>> captured;
@@ -77,12 +83,10 @@ class Suspender {
 
   Body body_of(ir::FunctionId id) const {
     const ir::Function& function = module_[id];
-    Body body{std::make_shared<SourceFunction>(function, id), nullptr};
-    body.states.resize(function.values.size());
-    body.vars.resize(function.values.size());
+    Body body{std::make_shared<Source>(function, id)};
     const ir::Block& block = function[function.body];
     for (std::size_t i = 0; i < block.params.size(); ++i)
-      body.states[block.params[i].index()] = state_of_param(id, i);
+      body.values().set(block.params[i], state_of_param(id, i));
     return body;
   }
 
@@ -118,7 +122,7 @@ class Suspender {
       for (std::size_t i = 0; i < block.params.size(); ++i) {
         Var param = f.param(i);
         if (is_entry(id)) param = types_->from_outside(f, param, function.params[i].type);
-        body.vars[block.params[i].index()] = param;
+        body.values().set(block.params[i], param);
       }
       make_body(body, id);
       std::vector<Var> results;
@@ -140,10 +144,9 @@ class Suspender {
     while (!delayed_.empty()) {
       const Delayed delayed = std::move(delayed_.front());
       delayed_.pop_front();
-      Body body{delayed.source, nullptr};
-      body.states.resize(delayed.source->function.values.size());
-      body.vars.resize(body.states.size());
-      for (const auto& [value, state] : delayed.captured) body.states[value.index()] = state;
+      Body body{delayed.source};
+      body.values().undo_to(0);
+      for (const auto& [value, state] : delayed.captured) body.values().set(value, state);
       const ir::ValueId results[] = {delayed.result};
       if (!delayed.function.id.valid()) {
         make_nodes(body, delayed.nodes, results);
@@ -152,7 +155,7 @@ class Suspender {
       builder_.define(delayed.function, [&](FunctionBuilder& f) -> Vars {
         body.f = &f;
         for (std::size_t i = 0; i < delayed.captured.size(); ++i)
-          body.vars[delayed.captured[i].first.index()] = f.param(i);
+          body.values().set(delayed.captured[i].first, f.param(i));
         make_nodes(body, delayed.nodes, results);
         return var(body, delayed.result);
       });
@@ -167,12 +170,12 @@ class Suspender {
 
   Var var(Body& body, ir::ValueId value) {
     const Value* const constant = body.source->definitions.constant(value);
-    if (constant == nullptr) return body.vars[value.index()];
+    if (constant == nullptr) return body.values().var(value);
     return body.f->constant(*constant, types_->computed(body.source->function[value].type));
   }
 
   State state(const Body& body, ir::ValueId value) const {
-    return body.source->is_constant(value) ? State::Computed : body.states[value.index()];
+    return body.source->is_constant(value) ? State::Computed : body.values().state(value);
   }
 
   /// Makes nodes whose results are asked for.
@@ -181,7 +184,7 @@ class Suspender {
     const std::set<ir::ValueId> needed = needs_.of(source.id, nodes, results);
     if (body.f != nullptr && !nodes.empty()) body.f->set_span(source[nodes.back()].span);
     for (const ir::ValueId value : needed) {
-      if (body.states[value.index()] == State::Suspended) demand(body, value);
+      if (body.values().state(value) == State::Suspended) demand(body, value);
     }
     std::vector<bool> at_once(nodes.size());
     for (std::size_t n = 0; n < nodes.size(); ++n) {
@@ -190,14 +193,14 @@ class Suspender {
       const ir::ValueId result = node.results[0];
       const bool is_needed = needed.contains(result);
       at_once[n] = is_needed || is_cheap(body, nodes[n]);
-      body.states[result.index()] = state_after(source, node, at_once[n], is_needed);
+      body.values().set(result, state_after(source, node, at_once[n], is_needed));
     }
     const std::vector<std::size_t> leaders = find_leaders(body, nodes, needed, at_once);
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       const ir::Node& node = source[nodes[n]];
       if (node.kind == NodeKind::Const) continue;
       // What was moved into a branch is not here.
-      if (!at_once[n] && leaders[n] != n) body.states[node.results[0].index()] = State::Unknown;
+      if (!at_once[n] && leaders[n] != n) body.values().set(node.results[0], State::Unknown);
       if (at_once[n])
         make_node(body, nodes[n], needed.contains(node.results[0]));
       else if (leaders[n] == n)
@@ -307,10 +310,10 @@ class Suspender {
   }
 
   void demand(Body& body, ir::ValueId value) {
-    body.states[value.index()] = State::Computed;
+    body.values().set(value, State::Computed);
     if (body.f == nullptr) return;
-    Var& of = body.vars[value.index()];
-    of = types_->demand(*body.f, of, body.source->function[value].type);
+    const Type& type = body.source->function[value].type;
+    body.values().set(value, types_->demand(*body.f, body.values().var(value), type));
   }
 
   /// The value as a parameter or field takes it.
@@ -335,7 +338,7 @@ class Suspender {
       made = make_op(body, node, is_needed);
     if (body.f == nullptr) return;
     const SharedString& name = body.source->function[node.results[0]].name;
-    body.vars[node.results[0].index()] = name.empty() ? made : body.f->named(made, name);
+    body.values().set(node.results[0], name.empty() ? made : body.f->named(made, name));
   }
 
   Var make_op(Body& body, const ir::Node& node, bool is_needed) {
@@ -384,11 +387,12 @@ class Suspender {
     for (int side = 0; side < 2; ++side) {
       const ir::BlockId block = node.blocks[side];
       if (body.f != nullptr) sides[side] = body.f->begin_block({});
-      Body inside = body;  // what is asked for there is not computed outside
-      ++inside.depth;
+      Body inside{body.source, body.f, body.depth + 1};
+      const std::size_t before = body.values().changes();
       make_nodes(inside, body.source->nodes_of(block), body.source->function[block].results);
       if (body.f != nullptr)
         body.f->end_block(sides[side], var(inside, body.source->function[block].results[0]));
+      body.values().undo_to(before);  // what is asked for there is not computed outside
     }
     if (body.f == nullptr) return {};
     body.f->set_span(node.span);
@@ -421,7 +425,7 @@ class Suspender {
           builder_.declare(builder_.unused_name(name), std::move(params), {types_->computed(type)});
       builder_.module()[delayed.function.id].span = source[nodes[leader]].span;
       body.f->set_span(source[nodes[leader]].span);
-      body.vars[delayed.result.index()] = types_->suspend(*body.f, delayed.function, arguments, type);
+      body.values().set(delayed.result, types_->suspend(*body.f, delayed.function, arguments, type));
     }
     delayed_.push_back(std::move(delayed));
   }
