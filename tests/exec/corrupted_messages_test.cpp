@@ -39,7 +39,7 @@ class CorruptingLink : public net::Link {
   int changed() const { return changed_; }
 
  private:
-  static constexpr uint32_t kOneIn = 20;
+  static constexpr uint32_t kOneIn = 4;
 
   /// The name or the payload of one: messages of another run are dropped, as are those of a channel that
   /// nobody listens to, and a link loses none.
@@ -118,7 +118,7 @@ TEST_P(CorruptedMessages, EndTheRunWithValuesOrAnError) {
   options.max_bytes = uint64_t{1} << 26;
   int changed = 0;
   int failed = 0;
-  for (uint32_t seed = 0; seed < sized_programs(100, 20); ++seed) {
+  for (uint32_t seed = 0; seed < sized(100u, 20u); ++seed) {
     std::vector<std::unique_ptr<net::Link>> links;
     std::vector<const CorruptingLink*> corrupting;
     for (std::unique_ptr<net::Link>& link : net::in_process_links(2)) {
