@@ -5,6 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
 
 #include "exec/in_processes.h"
 #include "exec/literal_run.h"
