@@ -14,6 +14,7 @@ from hiaton.function.types import NEVER, Dct, Func, Lst, Mapping, NewObj, Store,
 MOST_INSTANCES = 400
 MOST_OF_ONE = 40
 MOST_SIZES = 8  # of tensors with which a function calls itself; if there are more, one is made for all
+MOST_DRAFTS = 8
 MOST_OPENED = 8  # ways to leave sizes open, of one function
 DEEPEST_TYPE = 12
 GROWS = "expected types that do not grow from call to call; hold what grows in depth in objects of a class"
@@ -69,6 +70,7 @@ class Instances:
         key = (*key, types)
         self.called_from.setdefault(key, Call(self.defining, shown, self.place, self.user_place))
         if key in self.instances:
+            self.called_again.add(key)
             return self.instances[key]
         self.counts[key[:2]] += 1
         if len(self.instances) >= MOST_INSTANCES or self.counts[key[:2]] > MOST_OF_ONE:
@@ -79,16 +81,27 @@ class Instances:
                 raise ConversionError(f"{place(self.function)}: '{name}': {GROWS}, found {_shown(type_)}")
         result = self.known_type(("result", key))
         if result is NEVER and not is_entry and key not in self.drafted:
-            # Callers go on with what a first draft of the body gives: so most types are known after one round.
-            self.drafted.add(key)
-            self.changed = True
             self.sizes[like].append(types)
-            self._define(self._declared(key, name, types, NEVER, False, parameters), build)
+            result = self._drafted(key, lambda known: self._declared(key, name, types, known, False, parameters), build)
             self.sizes[like].pop()
-            result = self.known_type(("result", key))
         made = self._declared(key, name, types, result, is_entry, parameters)
         self.waiting.append((made, build))
         return made
+
+    def _drafted(self, key, declared, build):
+        """The type that drafts of an instance give, with which callers go on: so most types are known after one round. One that calls
+        itself is drafted until it gives what it is taken to give."""
+        self.drafted.add(key)
+        self.changed = True
+        known = NEVER
+        for _ in range(MOST_DRAFTS):
+            self.called_again.discard(key)
+            before = known
+            self._define(declared(known), build)
+            known = self.known_type(("result", key))
+            if known == before or key not in self.called_again:
+                break
+        return known
 
     def gradient_instance(self, number, by):
         """The number of the function that gives the results of an instance and its gradients by some parameters."""
