@@ -6,13 +6,13 @@ from printing import missed, ratio, show_bytes, show_ratio, show_time
 
 THREADS, MEMORY, TCP = "threads", "MPI, shared memory", "MPI, TCP"  # ways in which two processes reach each other
 
-# Seconds, on a machine whose scale is one.
+# Seconds, where the scale is one.
 ONE_CALL_BARS = {THREADS: 3e-6, MEMORY: 3e-6, TCP: 20e-6}              # of a call, one after the other
 MANY_CALLS_BARS = {THREADS: 1 / 1.5e6, MEMORY: 1 / 1.5e6, TCP: None}  # of a call, with many under way
 DEEP_BAR = 3     # of a factorial of a million; over TCP each level is a call one after the other
 LEVEL_BAR = 300  # bytes of a level of the factorial in each process
 
-HEADERS = ["calls of what is placed", "by", "seconds", "a call", "bar, scaled", "native fib / 15 ms", "MPI alone", "times",
+HEADERS = ["calls of what is placed", "by", "seconds", "a call", "bar, scaled", "scale", "MPI alone", "times",
            "a level and process", "bar", ""]
 
 
