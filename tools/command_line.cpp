@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
@@ -41,29 +41,42 @@ void require_values(const CLI::App& app, const std::vector<std::string>& words) 
   }
 }
 
-/// What the help of each command ends with; that of 'run', 'trace' and 'watch' tells how to give arguments
-/// instead.
-void add_examples(CLI::App& app) {
-  constexpr std::pair<const char*, const char*> kExamples[] = {
-      {"check", "examples/fact.hia"},
-      {"graph", "examples/fact.hia --out fact.svg"},
-      {"ops", "tanh"},
-      {"train", "models/treernn.hia --epochs=2 --out build/listops"},
-      {"predict", "build/listops --generate 2"},
-      {"eval", "build/listops"},
-      {"hosts", "--processes=2"},
-  };
-  for (const auto& [command, words] : kExamples)
-    app.get_subcommand(command)->footer(fmt::format("Try: hiaton {} {}", command, words));
+struct KnownCommand {
+  std::string_view name;
+  Command (*add)(CLI::App& app);
+  const char* example;  ///< what its help ends with; empty: that tells how to give arguments instead
+};
+
+constexpr KnownCommand kCommands[] = {
+    {"run", add_run_command, ""},
+    {"check", add_check_command, "examples/fact.hia"},
+    {"graph", add_graph_command, "examples/fact.hia --out fact.svg"},
+    {"trace", add_trace_command, ""},
+    {"watch", add_watch_command, ""},
+    {"ops", add_ops_command, "tanh"},
+    {"train", add_train_command, "models/treernn.hia --epochs=2 --out build/listops"},
+    {"predict", add_predict_command, "build/listops --generate 2"},
+    {"eval", add_eval_command, "build/listops"},
+    {"hosts", add_hosts_command, "--processes=2"},
+};
+
+/// The command that the first word names; all of them where it names none, so that the help lists them. The
+/// options of all commands take longer to add than a small program takes to run.
+std::vector<Command> add_commands(CLI::App& app, const std::vector<std::string>& words) {
+  const auto is_named = [&](const KnownCommand& known) { return !words.empty() && known.name == words[0]; };
+  const bool has_named = std::ranges::any_of(kCommands, is_named);
+  std::vector<Command> added;
+  for (const KnownCommand& known : kCommands) {
+    if (has_named && !is_named(known)) continue;
+    added.push_back(known.add(app));
+    if (*known.example != '\0')
+      added.back().options->footer(fmt::format("Try: hiaton {} {}", known.name, known.example));
+  }
+  return added;
 }
 
 int execute(CLI::App& app, const CommandLine& line) {
-  const Command commands[] = {
-      add_run_command(app),   add_check_command(app), add_graph_command(app), add_trace_command(app),
-      add_watch_command(app), add_ops_command(app),   add_train_command(app), add_predict_command(app),
-      add_eval_command(app),  add_hosts_command(app),
-  };
-  add_examples(app);
+  const std::vector<Command> commands = add_commands(app, line.options);
   std::vector<std::string> reversed(line.options.rbegin(), line.options.rend());  // as CLI11 wants it
   require_values(app, line.options);
   app.parse(reversed);

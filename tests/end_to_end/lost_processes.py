@@ -2,6 +2,7 @@
 """What happens when processes that a launcher of MPI has started, or the command that has started it, are killed, stopped or
 interrupted. An MPI that is not installed is skipped."""
 
+import concurrent.futures
 import itertools
 import os
 import pathlib
@@ -147,11 +148,19 @@ class Lost(LaunchedTest):
         program = f"{self.directory.name}/fact.hia"
         shutil.copy(ROOT / "examples/fact.hia", program)
         words = [HIATON, "run", program, "--n=5"]
-        for mpi in self.each_mpi():
-            done = launched(mpi, 1, *words[1:], ":", "-n", "1", "env", f"LD_PRELOAD={stops}", *words)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn("error: one of the processes has stopped, or cannot be reached: it has not joined", done.stderr)
-            self.assert_nothing_is_left(program)
+
+        def launched_on_one_processor(mpi):
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+            return launched(mpi, 1, *words[1:], ":", "-n", "1", "env", f"LD_PRELOAD={stops}", *words)
+
+        # The others spin for ten seconds: all of them at the same time.
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            ended = {mpi: pool.submit(launched_on_one_processor, mpi) for mpi in self.each_mpi()}
+        for mpi, done in ended.items():
+            with self.subTest(mpi):
+                self.assertNotEqual(done.result().returncode, 0)
+                self.assertIn("error: one of the processes has stopped, or cannot be reached: it has not joined", done.result().stderr)
+        self.assert_nothing_is_left(program)
 
     def test_training_goes_on_without_a_process_that_is_killed(self):
         if lacks("openmpi"):
