@@ -14,7 +14,6 @@
 #include "net/identity.h"
 #include "output.h"
 #include "program_options.h"
-#include "train/dropout_check.h"
 #include "train/model_sizes.h"
 
 namespace hiaton::cli {

@@ -71,7 +71,7 @@ class ObjectCache {
     bool may_be_shared;     ///< else nobody but what it was reached by refers to it
   };
 
-  /// Of the data values. The memory lives as long as one of them.
+  /// Memory for the data values. It lives as long as one of them.
   std::unique_ptr<DataHeap, LeaveHeap> heap_;
   std::unique_ptr<DataCells> cells_;
 

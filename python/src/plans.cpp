@@ -6,7 +6,8 @@
 namespace hiaton::python {
 namespace {
 
-/// Of a dict that an attribute holds: a key is looked for along its list. MOST_KEYS of known_items.py.
+/// How many keys a dict that an attribute holds may have, since a key is looked for along a list of them. It
+/// is MOST_KEYS of known_items.py.
 constexpr Py_ssize_t kMostItems = 64;
 
 /// Whether it is a dict with these very keys in this order.

@@ -163,7 +163,7 @@ nb::object Snapshot::dict_of_items(const Plan& plan, const Data& first) {
   return made;
 }
 
-/// Of a union: its first value says which of the parts it is; the others have values, too.
+/// What a union holds: its first value says which of the parts it is; the others have values, too.
 nb::object Snapshot::side_of(const Plan& plan, const Value*& values) {
   const auto side = static_cast<std::size_t>((values++)->as<int64_t>());
   nb::object chosen;

@@ -257,8 +257,8 @@ class MpiLink : public Link {
     is_crowded_ = std::ranges::count(hosts_, host(self_)) > processors_of_host();
   }
 
-  /// Those that some process of this host may run on: the launcher may have bound each to some, and taskset
-  /// or a container all of them to few.
+  /// How many processors some process of this host may run on: the launcher may have bound each process to
+  /// some, and taskset or a container may have bound all of them to few.
   int processors_of_host() const {
     cpu_set_t own;
     CPU_ZERO(&own);

@@ -1,6 +1,9 @@
 // What a number and a tensor have in common: rows, and memory for them.
 #pragma once
 
+#include <cstdint>
+#include <utility>
+
 #include "hiaton/value.h"
 
 namespace hiaton {

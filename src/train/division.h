@@ -26,9 +26,9 @@ inline std::size_t pieces_of(std::size_t size) {
   return (size + kSquaresPiece - 1) / kSquaresPiece;
 }
 
-/// Of consecutive elements, of which there are `size`, those of one of the processes: whole pieces of
-/// kSquaresPiece, so that no two of them add in one vector register, and each has whole pieces of the norm.
-/// Of each `group` consecutive processes only the first has any.
+/// The elements, of `size` consecutive ones, that one of the processes has: whole pieces of kSquaresPiece, so
+/// that no two processes add in one vector register, and each has whole pieces of the norm. Only the first of
+/// each `group` consecutive processes has any.
 inline PartRange elements_of_process(std::size_t process, std::size_t processes, std::size_t group,
                                      std::size_t size) {
   const PartRange pieces = owned_parts(process, processes, group, pieces_of(size));

@@ -1,5 +1,3 @@
-#include "train/dropout_check.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <span>
 
 #include "hiaton/examples.h"
+#include "train/model_sizes.h"
 
 namespace hiaton::train {
 namespace {

@@ -40,7 +40,7 @@ std::string show_progress(const StepReport& report, int columns);
 std::string show_epoch(const EpochReport& report, int64_t epochs);
 /// "0.1234", "12.345", "1.234e+30".
 std::string show_loss(double loss);
-/// With so many places behind the point, or four digits where it is too small or too large for that.
+/// The number with so many places behind the point, or with four digits where it is too small or too large.
 std::string show_number(double number, int places);
 /// "accuracy 93.1%", "error 0.1234".
 std::string show_metric(const Metric& metric);

@@ -21,7 +21,7 @@ namespace {
 /// come sooner.
 constexpr std::size_t kWorthSendingEarly = net::kPacketBytes;
 
-/// Of what goes behind the begin of a round: more than any element needs.
+/// The alignment of what stands behind the begin of a round: more than any element needs.
 constexpr std::size_t kAlignmentOfExchanged = 64;
 
 /// The channels of messages that other processes may send before this one takes part in what they are about.
@@ -71,7 +71,7 @@ void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables:
 }
 
 void SharedBatches::take_other(int from, const net::Header& header, net::Payload payload) {
-  // Of the round whose messages have come, or of the next one, or of one more where others are ahead.
+  // It is of the round whose messages have come, or of the next one, or of one more where others are ahead.
   if (header.channel == kEarlyChannel && header.name + 1 - rounds_.done() <= 2) {
     early_.push_back({static_cast<std::size_t>(from), header.aux, header.name, std::move(payload)});
     return;

@@ -51,7 +51,7 @@ TEST(CurveTest, NothingAndOneEpochAndStrangeNumbersDrawToo) {
   EXPECT_THAT(draw_curve(reports), Not(HasSubstr("nan")));
 }
 
-/// Those of RFC 3720, appendix B.4, among them.
+/// The values of RFC 3720, appendix B.4, are among them.
 TEST(ChecksumTest, IsThatOfTheStandard) {
   EXPECT_EQ(crc32c("123456789"), 0xE3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8A9136AAu);

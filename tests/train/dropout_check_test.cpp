@@ -1,11 +1,11 @@
 // Which dropouts evaluation cannot switch off.
-#include "train/dropout_check.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "train/model_sizes.h"
 
 namespace hiaton::train {
 namespace {

@@ -6,7 +6,7 @@ import sys
 from hiaton.function.own_trees import is_field
 from hiaton.function.types import Const, Dct, Lst, Mapping, Tup, Union, Value
 
-# Of these classes, `cls(x)` gives x the whole value.
+# A pattern `cls(x)` of one of these classes gives x the whole value.
 _WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 

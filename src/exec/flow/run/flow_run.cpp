@@ -382,7 +382,7 @@ class FlowRun {
   Clock::time_point start_;
   std::unique_ptr<flow::PackedParameters> packed_;
   double packing_seconds_ = 0;
-  // Of an open run.
+  // What an open run needs besides.
   bool is_open_ = false;
   std::span<const std::vector<Value>> phases_;  ///< the arguments of those that have just come
   std::atomic<uint32_t> next_helper_{1};

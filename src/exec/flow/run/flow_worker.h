@@ -202,7 +202,7 @@ class Worker {
   bool exchange();
   bool ask_for_calls();
   void give_calls();
-  /// Of what is ready, so many at most are looked at to find calls to give.
+  /// How many of the ready instances are looked at, at most, to find calls to give.
   static constexpr std::size_t kMostToLookAt = 64;
   Worth worth_of_ready(std::size_t place) const;
   bool has_several_worth_giving() const;
@@ -301,7 +301,7 @@ class Worker {
   std::vector<Slot> fields_;  ///< the fields of the data value that is made
   ExampleRange examples_;
   std::vector<Example> started_;  ///< examples that have begun, in their order
-  // Of an open run.
+  // What an open run needs besides.
   Frame* open_root_ = nullptr;  ///< the frame of the program; null: it has not begun
   std::size_t phases_fed_ = 0;
   uint64_t resting_frames_ = 0;  ///< held since it ran last

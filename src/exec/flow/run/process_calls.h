@@ -40,7 +40,8 @@ enum class CallsThatLeave : uint8_t {
 /// How the arguments and results of calls that leave their process are written.
 class CallCodecs {
  public:
-  /// Those of the calls whose function is at home elsewhere, or of all that one worker makes of another's.
+  /// Codecs for the calls whose function is at home elsewhere, or for all calls that one worker gives
+  /// another.
   CallCodecs(const Plan& plan, CallsThatLeave calls);
 
   /// Writes the arguments of a call of the function that is sent.
