@@ -306,7 +306,8 @@ void BatchRunner::run_placed(const Batch& batch, const Order& order, const Take&
   }
 }
 
-/// It has the marks of the last batch, if there was one.
+/// The sum of the gradients of the subtree with this index, with the marks of the last batch if there was
+/// one.
 Gradients& BatchRunner::part_sum(std::size_t index) {
   if (index == part_sums_.size()) part_sums_.push_back(std::make_unique<Gradients>(model_.parameters()));
   return *part_sums_[index];
