@@ -1,18 +1,14 @@
 // What is checked before a run, and what the system may refuse while it begins.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <new>
+#include <exception>
 #include <span>
-#include <system_error>
 
 #include "hiaton/error.h"
 #include "hiaton/graph.h"
 #include "hiaton/run.h"
 #include "hiaton/value.h"
 #include "tensor/dimensions.h"
-#include "tensor/memory.h"
 
 namespace hiaton::exec {
 
@@ -38,22 +34,18 @@ void require_options(const graph::Graph& graph, const RunOptions& options);
 /// Throws ProgramError where number or types of the arguments, or an option, are wrong.
 void require_runnable(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options);
 
-/// Where the system has no memory or no thread left.
+/// Throws RunError where the exception says that the system has no memory or no thread left.
+void throw_error_of_the_system(const std::exception& error, const RunOptions& options);
+
+/// Does the work of a run; where the system has no memory or no thread left, throws the RunError that says
+/// so. One handler catches everything: clang's thread sanitizer takes a function that an error only passes
+/// through for one that has not ended, and its stacks would grow with each error.
 inline auto with_errors_of_the_system(const RunOptions& options, const auto& work) {
   try {
     return work();
-  } catch (const OverBudget&) {
-    throw RunError(Fault::MaxBytes,
-                   "byte budget: the first values of the run take more; --max-bytes (in C++ and Python "
-                   "max_bytes) raises the budget");
-  } catch (const std::bad_alloc&) {
-    throw RunError(Fault::OutOfMemory,
-                   "out of memory: there is none left for another frame; --max-bytes (in C++ and Python "
-                   "max_bytes) ends a run before memory does");
-  } catch (const std::system_error& error) {
-    throw RunError(Fault::OutOfMemory,
-                   fmt::format("out of memory or threads: cannot start a thread for each of {} workers: {}",
-                               options.workers, error.code().message()));
+  } catch (const std::exception& error) {
+    throw_error_of_the_system(error, options);
+    throw;
   }
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <new>
+#include <system_error>
+
 #include "exec/fault.h"
 #include "exec/on_demand.h"
 #include "exec/production.h"
@@ -164,6 +167,24 @@ void require_runnable(const graph::Graph& graph, std::span<const Value> argument
                       const RunOptions& options) {
   require_arguments(graph, arguments, options.checks_data);
   require_options(graph, options);
+}
+
+void throw_error_of_the_system(const std::exception& error, const RunOptions& options) {
+  if (dynamic_cast<const OverBudget*>(&error) != nullptr) {
+    throw RunError(Fault::MaxBytes,
+                   "byte budget: the first values of the run take more; --max-bytes (in C++ and Python "
+                   "max_bytes) raises the budget");
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    throw RunError(Fault::OutOfMemory,
+                   "out of memory: there is none left for another frame; --max-bytes (in C++ and Python "
+                   "max_bytes) ends a run before memory does");
+  }
+  if (const auto* refused = dynamic_cast<const std::system_error*>(&error)) {
+    throw RunError(Fault::OutOfMemory,
+                   fmt::format("out of memory or threads: cannot start a thread for each of {} workers: {}",
+                               options.workers, refused->code().message()));
+  }
 }
 
 void require_options(const graph::Graph& graph, const RunOptions& options) {
