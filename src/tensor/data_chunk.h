@@ -32,7 +32,8 @@ struct alignas(64) DataHeap::Chunk {
   uint64_t outside = 0;  ///< values in it that are outside of runs
   /// Any worker puts cells back, and takes all that there are. Both are one atomic operation.
   std::atomic<PutBack> put_back{};
-  std::atomic<bool> is_roomy = false;  ///< it stands in a list of those
+  /// It stands in a list of those. Who has taken it out of one does not read next_roomy any more.
+  std::atomic<bool> is_roomy = false;
   Chunk* next_roomy = nullptr;         ///< in that list
 
   std::byte* begin() { return reinterpret_cast<std::byte*>(this + 1); }

@@ -32,7 +32,7 @@ bool DataHeap::Chunk::put(const CellList& cells) {
     after = {offset_of(cells.first), before.count + cells.count};
   } while (
       !put_back.compare_exchange_weak(before, after, std::memory_order_release, std::memory_order_relaxed));
-  return before.count < roomy && after.count >= roomy && !is_roomy.exchange(true, std::memory_order_relaxed);
+  return before.count < roomy && after.count >= roomy && !is_roomy.exchange(true, std::memory_order_acquire);
 }
 
 void DataHeap::add_roomy(Chunk* chunk) {
@@ -91,7 +91,7 @@ DataObject* DataCells::take_near(std::size_t fields) {
   while (near.free == nullptr) {
     DataHeap::Chunk* chunk = take_roomy(fields);
     if (chunk == nullptr) return nullptr;
-    chunk->is_roomy.store(false, std::memory_order_relaxed);
+    chunk->is_roomy.store(false, std::memory_order_release);
     near.free = chunk->take_put_back();
   }
   DataObject* cell = near.free;
