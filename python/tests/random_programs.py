@@ -13,7 +13,7 @@ class Programs(RandomText):
     # Expressions, by the type that they have. `scope`: names by type.
 
     def integer(self, scope, depth):
-        pick, ints = self.pick, scope["int"]
+        pick, one_of, ints = self.pick, self.one_of, scope["int"]
         if depth <= 0 or self.random.random() < 0.25:
             big = self.random.random() < 0.03
             return pick(*ints, *ints, str(self.random.randint(-9, 9)) if not big else str(self.random.choice([2**62, -2**63, 2**40])))
@@ -22,53 +22,63 @@ class Programs(RandomText):
         if kind < 5:
             return f"({a()} {pick('+', '-', '*', '+', '-')} {a()})"
         if kind == 5:
-            divisor = pick(a(), str(self.random.choice([-3, -2, 2, 3, 5, 7])))
-            return pick(f"({a()} {pick('//', '%')} {divisor})", f"divmod({a()}, {divisor})[{pick(0, 1)}]")
+            divisor = one_of(a, lambda: str(self.random.choice([-3, -2, 2, 3, 5, 7])))
+            return one_of(lambda: f"({a()} {pick('//', '%')} {divisor})", lambda: f"divmod({a()}, {divisor})[{pick(0, 1)}]")
         if kind == 6:
             return f"{pick('min', 'max')}({a()}, {a()})"
         if kind == 7:
             return f"({a()} if {self.boolean(scope, depth - 1)} else {a()})"
         if kind == 8:
-            f = self.floating(scope, depth - 1)
-            return pick(f"abs({a()})", f"math.gcd({a()}, {a()})", f"math.{pick('floor', 'ceil', 'trunc')}({f})", f"round({f})")
+            f = lambda: self.floating(scope, depth - 1)  # noqa: E731
+            return one_of(lambda: f"abs({a()})", lambda: f"math.gcd({a()}, {a()})", lambda: f"math.{pick('floor', 'ceil', 'trunc')}({f()})",
+                          lambda: f"round({f()})")
         if kind == 9:
             return f"(-{a()})"
         if kind == 10 and scope["list"]:
             xs = pick(*scope["list"])
-            return pick(f"len({xs})", f"sum({xs})", f"sum({self.integer({**scope, 'int': [*ints, 'q']}, depth - 1)} for q in {xs})",
-                        f"{xs}[{a()}]", f"max({xs})")
+            return one_of(lambda: f"len({xs})", lambda: f"sum({xs})", lambda: f"{xs}[{a()}]", lambda: f"max({xs})",
+                          lambda: f"sum({self.integer({**scope, 'int': [*ints, 'q']}, depth - 1)} for q in {xs})")
         if kind == 11 and scope["node"]:
             n = pick(*scope["node"])
-            return pick(f"{n}.value", f"len({n}.tags)", f"({n}.note or {a()})", f"({n}.left.value if {n}.left else {a()})")
+            return one_of(lambda: f"{n}.value", lambda: f"len({n}.tags)", lambda: f"({n}.note or {a()})",
+                          lambda: f"({n}.left.value if {n}.left else {a()})")
         if kind == 12 and scope["calls"]:
             return self.call(scope, depth)
         if kind == 13:
             return f"int({self.floating(scope, depth - 1)})"
         if kind == 14 and scope["leaf"]:
             n = pick(*scope["leaf"])
-            return pick(f"{n}.scaled({a()})", f"{n}.twice", f"{n}.value")
+            return one_of(lambda: f"{n}.scaled({a()})", lambda: f"{n}.twice", lambda: f"{n}.value")
         if kind == 15:
-            return pick(f"({a()} {pick('&', '|', '^')} {a()})", f"({a()} {pick('<<', '>>')} {pick('1', '3', f'min({a()}, 500)')})")
+            return one_of(lambda: f"({a()} {pick('&', '|', '^')} {a()})",
+                          lambda: f"({a()} {pick('<<', '>>')} {one_of(lambda: '1', lambda: '3', lambda: f'min({a()}, 500)')})")
         if kind == 16 and scope["functions"]:
             name = pick(*scope["functions"])
-            return pick(f"{name}({a()})", f"{name}({a()}, {a()})", f"{name}(q={a()}, k={a()})", f"sum(map({name}, [{a()}, {a()}]))")
+            return one_of(lambda: f"{name}({a()})", lambda: f"{name}({a()}, {a()})", lambda: f"{name}(q={a()}, k={a()})",
+                          lambda: f"sum(map({name}, [{a()}, {a()}]))")
         if kind == 17:
             inner = {**scope, "int": [*ints, "p"]}
-            return pick(f"(lambda p: {self.integer(inner, depth - 1)})({a()})", f"max(*({a()}, {a()}))")
+            return one_of(lambda: f"(lambda p: {self.integer(inner, depth - 1)})({a()})", lambda: f"max(*({a()}, {a()}))")
         if kind == 18 and scope["dict"]:
             d = pick(*scope["dict"])
-            return pick(f"{d}['a']", f"{d}['b']", f"{d}.get('c', {a()})", f"len({d})", f"sum({d}.values())")
+            return one_of(lambda: f"{d}['a']", lambda: f"{d}['b']", lambda: f"{d}.get('c', {a()})", lambda: f"len({d})",
+                          lambda: f"sum({d}.values())")
         if kind == 19 and scope["list"]:
             xs = pick(*scope["list"])
-            key = self.integer({**scope, "int": [*ints, "p"]}, 1)
-            return pick(f"{xs}.count({a()})", f"min({xs}, key=lambda p: {key}, default={a()})", f"{xs}.index({a()})",
-                        f"functools.reduce(lambda u, v: {self.integer({**scope, 'int': [*ints, 'u', 'v']}, 1)}, {xs}, {a()})",
-                        f"len({xs}[{a()}:])", f"sum({xs}[:{a()}])", f"sum({xs}[{a()}::{pick(2, 3)}])", f"sum(itertools.accumulate({xs}))",
-                        f"sum(u {pick('-', '*')} v for u, v in itertools.{pick(f'pairwise({xs})', f'product({xs}, [1, {a()}])')})", f"max(len({xs}), {a()}, *{xs}[:0] or (1, 2))")
+            key = lambda: self.integer({**scope, "int": [*ints, "p"]}, 1)  # noqa: E731
+            pairs = lambda: one_of(lambda: f"pairwise({xs})", lambda: f"product({xs}, [1, {a()}])")  # noqa: E731
+            return one_of(lambda: f"{xs}.count({a()})", lambda: f"min({xs}, key=lambda p: {key()}, default={a()})",
+                          lambda: f"{xs}.index({a()})",
+                          lambda: f"functools.reduce(lambda u, v: {self.integer({**scope, 'int': [*ints, 'u', 'v']}, 1)}, {xs}, {a()})",
+                          lambda: f"len({xs}[{a()}:])", lambda: f"sum({xs}[:{a()}])", lambda: f"sum({xs}[{a()}::{pick(2, 3)}])",
+                          lambda: f"sum(itertools.accumulate({xs}))",
+                          lambda: f"sum(u {pick('-', '*')} v for u, v in itertools.{pairs()})",
+                          lambda: f"max(len({xs}), {a()}, *{xs}[:0] or (1, 2))")
         if kind == 21 and scope.get("changers") and scope["made"]:
             return self.changing(scope, depth)
         if kind == 20 and scope.get("generators"):
-            return pick(f"sum({self.generated(scope)})", f"len(list({self.generated(scope)}))", f"max({self.generated(scope)})")
+            generated = self.generated(scope)
+            return pick(f"sum({generated})", f"len(list({generated}))", f"max({generated})")
         return f"({a()} + {self.boolean(scope, depth - 1)})"
 
     def changing(self, scope, depth):
@@ -88,47 +98,56 @@ class Programs(RandomText):
             return self.pick(*floats, *floats, str(self.random.choice([0.5, -1.25, 3.0, 0.0, 1e10])))
         a = lambda: self.floating(scope, depth - 1)  # noqa: E731
         i = lambda: self.integer(scope, depth - 1)  # noqa: E731
-        return self.pick(f"({a()} {self.pick('+', '-', '*', '/')} {self.pick(a(), i())})", f"({i()} / {i()})",
-                         f"float({i()})", f"abs({a()})", f"({a()} {self.pick('//', '%')} {a()})",
-                         f"max({a()}, {a()})", f"({a()} if {self.boolean(scope, depth - 1)} else {a()})", self.mathematical(a, i))
+        return self.one_of(lambda: f"({a()} {self.pick('+', '-', '*', '/')} {self.one_of(a, i)})", lambda: f"({i()} / {i()})",
+                           lambda: f"float({i()})", lambda: f"abs({a()})", lambda: f"({a()} {self.pick('//', '%')} {a()})",
+                           lambda: f"max({a()}, {a()})", lambda: f"({a()} if {self.boolean(scope, depth - 1)} else {a()})",
+                           lambda: self.mathematical(a, i))
 
     def mathematical(self, a, i):
         """A function of the module math. `a`, `i`: make operands that are floats, and integers."""
         one, two, safe = self.pick("cos", "exp", "log", "sinh", "sqrt", "asin"), self.pick("atan2", "fmod", "pow"), \
             self.pick("sin", "tanh", "erf")
-        return self.pick(f"math.{one}({a()})", f"math.{two}({a()}, {a()})", f"math.{safe}({i()})", f"math.{safe}({a()})",
-                         f"math.log1p(abs({a()}))")
+        return self.one_of(lambda: f"math.{one}({a()})", lambda: f"math.{two}({a()}, {a()})", lambda: f"math.{safe}({i()})",
+                           lambda: f"math.{safe}({a()})", lambda: f"math.log1p(abs({a()}))")
 
     def boolean(self, scope, depth):
         a = lambda: self.integer(scope, depth - 1)  # noqa: E731
-        choices = [f"({a()} {self.pick('<', '<=', '==', '!=', '>', '>=')} {a()})",
-                   f"({self.floating(scope, depth - 1)} < {self.pick(self.floating(scope, depth - 1), a())})"]
+        f = lambda: self.floating(scope, depth - 1)  # noqa: E731
+        choices = [lambda: f"({a()} {self.pick('<', '<=', '==', '!=', '>', '>=')} {a()})", lambda: f"({f()} < {self.one_of(f, a)})"]
         if depth > 0:
             b = lambda: self.boolean(scope, depth - 1)  # noqa: E731
-            choices += [f"({b()} and {b()})", f"({b()} or {b()})", f"(not {b()})", f"({a()} < {a()} <= {a()})"]
-        for n in scope["node"]:
-            choices += [f"({n}.left is None)", f"({n}.right is not None)", f"({n}.note is None)"]
-            if self.random.random() < 0.2:
-                choices += [f"({self.pick(f'{n}.left', n)} {self.pick('==', '!=')} {self.pick(*scope['node'], f'{n}.right', *scope['leaf'])})"]
-        for xs in scope["list"]:
-            choices += [f"bool({xs})", f"({a()} in {xs})", f"any({self.boolean({**scope, 'list': [], 'int': ['q']}, 0)} for q in {xs})"]
-        return self.pick(*choices)
+            choices += [lambda: f"({b()} and {b()})", lambda: f"({b()} or {b()})", lambda: f"(not {b()})",
+                        lambda: f"({a()} < {a()} <= {a()})"]
+        choices += [lambda n=n: self.about_node(scope, n) for n in scope["node"] for _ in range(3)]
+        choices += [lambda xs=xs: self.about_list(scope, xs, a) for xs in scope["list"] for _ in range(3)]
+        return self.one_of(*choices)
+
+    def about_node(self, scope, n):
+        """A truth about a node."""
+        if self.random.random() < 0.06:
+            return f"({self.pick(f'{n}.left', n)} {self.pick('==', '!=')} {self.pick(*scope['node'], f'{n}.right', *scope['leaf'])})"
+        return self.pick(f"({n}.left is None)", f"({n}.right is not None)", f"({n}.note is None)")
+
+    def about_list(self, scope, xs, a):
+        """A truth about a list. `a`: makes an integer."""
+        return self.one_of(lambda: f"bool({xs})", lambda: f"({a()} in {xs})",
+                           lambda: f"any({self.boolean({**scope, 'list': [], 'int': ['q']}, 0)} for q in {xs})")
 
     def listing(self, scope, depth):
         inner = {**scope, "int": [*scope["int"], "q"]}
         xs = self.pick(*scope["list"]) if scope["list"] else "range(4)"
-        return self.pick(f"[{self.integer(inner, depth - 1)} for q in {xs}]",
-                         f"[{self.integer(inner, depth - 1)} for q in range(abs({self.integer(scope, 1)}) % 6)]",
-                         f"[{self.integer(inner, depth - 1)} for q in {xs} if {self.boolean(inner, depth - 1)}]",
-                         f"[{self.integer(scope, depth - 1)}, {self.integer(scope, depth - 1)}]",
-                         f"[{self.integer(inner, 1)} + k for k, q in enumerate({xs})]",
-                         f"sorted({xs}, key=lambda q: {self.integer(inner, 1)}, reverse={self.boolean(scope, 1)})",
-                         f"list(map(lambda q: {self.integer(inner, 1)}, {xs}))", f"sorted({xs})",
-                         f"[*{xs}, {self.integer(scope, depth - 1)}]",
-                         f"list(filter(lambda q: {self.boolean(inner, 1)}, {xs}))",
-                         f"list({xs})[{self.integer(scope, 1)}:]", f"list({xs})[::{self.pick(-1, 2, -2)}]",
-                         f"[p + q for p, q in zip({xs}, {self.pick(xs, *(scope['list'] or [xs]))}, strict={self.pick(True, False)})]",
-                         f"list(itertools.chain({xs}, [{self.integer(scope, 1)}]))")
+        return self.one_of(lambda: f"[{self.integer(inner, depth - 1)} for q in {xs}]",
+                           lambda: f"[{self.integer(inner, depth - 1)} for q in range(abs({self.integer(scope, 1)}) % 6)]",
+                           lambda: f"[{self.integer(inner, depth - 1)} for q in {xs} if {self.boolean(inner, depth - 1)}]",
+                           lambda: f"[{self.integer(scope, depth - 1)}, {self.integer(scope, depth - 1)}]",
+                           lambda: f"[{self.integer(inner, 1)} + k for k, q in enumerate({xs})]",
+                           lambda: f"sorted({xs}, key=lambda q: {self.integer(inner, 1)}, reverse={self.boolean(scope, 1)})",
+                           lambda: f"list(map(lambda q: {self.integer(inner, 1)}, {xs}))", lambda: f"sorted({xs})",
+                           lambda: f"[*{xs}, {self.integer(scope, depth - 1)}]",
+                           lambda: f"list(filter(lambda q: {self.boolean(inner, 1)}, {xs}))",
+                           lambda: f"list({xs})[{self.integer(scope, 1)}:]", lambda: f"list({xs})[::{self.pick(-1, 2, -2)}]",
+                           lambda: f"[p + q for p, q in zip({xs}, {self.pick(xs, *(scope['list'] or [xs]))}, strict={self.pick(True, False)})]",
+                           lambda: f"list(itertools.chain({xs}, [{self.integer(scope, 1)}]))")
 
     def call(self, scope, depth):
         name, shape = self.pick(*scope["calls"])

@@ -12,6 +12,10 @@ class RandomText:
     def pick(self, *choices):
         return self.random.choice(choices)
 
+    def one_of(self, *makers):
+        """What one of them makes; the others are not asked."""
+        return self.random.choice(makers)()
+
     def name(self, kind):
         self.fresh += 1
         return f"{kind}{self.fresh}"

@@ -41,7 +41,7 @@ from hiaton.function.paths import Paths
 from hiaton.function.patterns import Patterns
 from hiaton.function.ranges import Ranges
 from hiaton.function.reasons import Ending, is_of_package
-from hiaton.function.recasts import are_recast
+from hiaton.function.recasts import are_recast, stands_as
 from hiaton.function.search_trees import SearchTrees
 from hiaton.function.speculation import Speculation
 from hiaton.function.starred import Starred
@@ -217,7 +217,7 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
             return self.mapping_as(value, to)
         if isinstance(to, Store):
             same = self.converter.graph_types(value.type) == self.converter.graph_types(to)
-            return Value(to, value.ids) if same else None
+            return Value(to, value.ids) if same and stands_as(value.type, to) else None
         if isinstance(to, Func):
             parts = zip(self.captured_by(value), to.captured)
             return Value(to, tuple(id_ for (_, held), (_, type_) in parts for id_ in self.coerce(held, type_).ids))
@@ -234,7 +234,7 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
         if not same and to.owned and value.type.owned:
             return Value(to, self.widened_rows(value, to.element.element).ids)
-        differs = not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element
+        differs = not same or not stands_as(value.type.element, to.element)
         if differs and (value.type.fresh or to.fresh and are_recast(value.type.element, to.element)):
             return Value(to, self.recast(value, to.element).ids)
         if differs:

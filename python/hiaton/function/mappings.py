@@ -17,8 +17,9 @@ from hiaton.function.graph_types import items_as_list
 from hiaton.function.key_orders import are_never_equal, key_type
 from hiaton.function.known_items import MOST_UNROLLED
 from hiaton.function.owned_items import raw_item, store_type
+from hiaton.function.recasts import stands_as
 from hiaton.function.scopes import changed
-from hiaton.function.types import (BOOL, INT, NEVER, NONE, Const, Dct, GivenItems, KeyTable, Lst, Mapping, SearchTree, Tup, Union, Value, general, join, kept)
+from hiaton.function.types import (BOOL, INT, NEVER, NONE, Const, Dct, GivenItems, KeyTable, Lst, Mapping, SearchTree, Tup, Value, general, join, kept)
 
 _VIEWS = ("items", "keys", "values")
 _OF_TWO_SETS = {"BitOr": "union", "BitAnd": "intersection", "Sub": "difference", "BitXor": "symmetric_difference"}
@@ -165,8 +166,8 @@ class Mappings:
             return Value(to, self.coerce(self.as_new_mapping(value), dataclasses.replace(to, fresh=True, made=True)).ids)
         if value.type.owns:
             return Value(to, value.ids if value.type.value == to.value else self.with_items_as(value, to).ids)
-        kinds, is_like = self.converter.graph_types, isinstance(to.value, (Union, Const)) <= (value.type.value == to.value)
-        if kinds(value.type) == kinds(to) and is_like:
+        kinds = self.converter.graph_types
+        if kinds(value.type) == kinds(to) and stands_as(value.type.value, to.value):
             return Value(to, value.ids)
         if not value.type.fresh:
             self.refuse(f"expected dicts or sets of one type, found {value.type} and {to}; convert the keys and the items")
