@@ -148,11 +148,29 @@ def changed_otherwise(out):
     out.sort()
 
 
+def sorted_behind(out):
+    out.append(1)
+    return sorted(out)
+
+
+def largest_behind(out):
+    out.append(1)
+    return max(out, key=lambda one: -one)
+
+
+def turned_behind(out):
+    out.append(1)
+    return list(reversed(out))
+
+
 @pytest.mark.parametrize("function,message", [
     (looked_at, "the length of a list of the caller that is appended to cannot be converted"),
     (log_looked_at, "the length of a list of the caller that is appended to cannot be converted"),
     (kept, "a list of the caller that is appended to can only be handed on to functions"),
     (changed_otherwise, "a list of the caller that is appended to"),
+    (sorted_behind, "a loop over a list of the caller that is appended to cannot be converted"),
+    (largest_behind, "a loop over a list of the caller that is appended to cannot be converted"),
+    (turned_behind, "a loop over a list of the caller that is appended to cannot be converted"),
 ])
 def test_lists_that_are_appended_to_are_not_read(function, message):
     LOG.clear()

@@ -226,18 +226,14 @@ class Loops:
                 value = self.computed_ahead(node, lambda: self.as_list(node))
                 return ListItems(), [Value(Lst(value.type.element), value.ids)]
             if target is builtins.reversed and len(node.args) == 1:
-                value = self.as_list(node.args[0])
-                turned = self.turned(self.forward(value))
+                turned = self.turned(self.forward(self.whole_list(self.as_list(node.args[0]), node)))
                 return ListItems(), [Value(Lst(turned.type.element), turned.ids)]
         value = self._iterated_value(node)
         if isinstance(value.type, Tens) and value.type.dims:
             length = self.op("size", value.ids[0], attributes=(0,))
             return RowItems(), [value, Value(INT, (self.constant(0, "i64"),)), Value(INT, (length,))]
-        value = self.whole_list(value, node)
-        if isinstance(value.type, Lst):
-            value = self.forward(value)
-            return ListItems(), [Value(Lst(value.type.element), value.ids)]
-        self.refuse(f"a loop over {value.type} cannot be converted; go over a list, a tuple, a range or the rows of a tensor", node)
+        value = self.forward(self.whole_list(value, node))
+        return ListItems(), [Value(Lst(value.type.element), value.ids)]
 
     def start_of(self, node):
         """The first number of a call of `enumerate`."""
@@ -306,7 +302,12 @@ class Loops:
 
     def whole_list(self, value, node):
         """What as_list() gives, as a list."""
-        return self.list_of(self.items(value), ("items", id(node))) if isinstance(value.type, Tup) else value
+        return self.list_of(self.items(value), ("items", id(node))) if isinstance(value.type, Tup) else self.surely_list(value, node)
+
+    def surely_list(self, value, node):
+        if not isinstance(value.type, Lst):
+            self.refuse(f"a loop over {value.type} cannot be converted; go over a list, a tuple, a range or the rows of a tensor", node)
+        return value
 
     def rows_of(self, value):
         """A tensor of a known number of rows as a tuple of them."""
