@@ -34,7 +34,7 @@ struct alignas(64) DataHeap::Chunk {
   std::atomic<PutBack> put_back{};
   /// It stands in a list of those. Who has taken it out of one does not read next_roomy any more.
   std::atomic<bool> is_roomy = false;
-  Chunk* next_roomy = nullptr;         ///< in that list
+  Chunk* next_roomy = nullptr;  ///< in that list
 
   std::byte* begin() { return reinterpret_cast<std::byte*>(this + 1); }
   std::byte* end() {
