@@ -38,8 +38,8 @@ void require_runnable(const graph::Graph& graph, std::span<const Value> argument
 void throw_error_of_the_system(const std::exception& error, const RunOptions& options);
 
 /// Does the work of a run; where the system has no memory or no thread left, throws the RunError that says
-/// so. One handler catches everything: clang's thread sanitizer takes a function that an error only passes
-/// through for one that has not ended, and its stacks would grow with each error.
+/// so. One handler takes every std::exception: where an error passes by handlers of other types, clang's
+/// thread sanitizer does not see that the function ends, and its stacks would grow with each error.
 inline auto with_errors_of_the_system(const RunOptions& options, const auto& work) {
   try {
     return work();

@@ -32,7 +32,8 @@ struct alignas(64) DataHeap::Chunk {
   uint64_t outside = 0;  ///< values in it that are outside of runs
   /// Any worker puts cells back, and takes all that there are. Both are one atomic operation.
   std::atomic<PutBack> put_back{};
-  /// It stands in a list of those. Who has taken it out of one does not read next_roomy any more.
+  /// It stands in a list of those. Who takes it out reads next_roomy, and then says so by a release; who puts
+  /// it into one asks by an acquire, and then writes next_roomy.
   std::atomic<bool> is_roomy = false;
   Chunk* next_roomy = nullptr;  ///< in that list
 

@@ -99,7 +99,7 @@ class Folds:
                         "give it one list, and the arguments that the page of hia.function names", node)
         mark_run(node.args[0])
         items = (self.as_list_in_any_order if in_any_order else self.as_list)(node.args[0])
-        return self.list_of(self.items(items), None) if isinstance(items.type, Tup) else self.surely_list(items, node)
+        return self.list_of(self.items(items), None) if isinstance(items.type, Tup) else self.require_list(items, node)
 
     def _extreme_of(self, two, many, node):
         if node.keywords:

@@ -302,9 +302,10 @@ class Loops:
 
     def whole_list(self, value, node):
         """What as_list() gives, as a list."""
-        return self.list_of(self.items(value), ("items", id(node))) if isinstance(value.type, Tup) else self.surely_list(value, node)
+        return self.list_of(self.items(value), ("items", id(node))) if isinstance(value.type, Tup) else self.require_list(value, node)
 
-    def surely_list(self, value, node):
+    def require_list(self, value, node):
+        """The value; refuses one that is no list."""
         if not isinstance(value.type, Lst):
             self.refuse(f"a loop over {value.type} cannot be converted; go over a list, a tuple, a range or the rows of a tensor", node)
         return value

@@ -1,11 +1,11 @@
-"""Types of elements that lists which are made anew may be given."""
+"""Whether values of one type are already values of a wider one, and whether lists of them may be made anew as lists of that type."""
 
 from hiaton.function.types import NEVER, Const, Func, Lst, Mapping, Union, of_any_size
 
 
 def stands_as(some, others):
-    """Whether what stands in a graph for a value of the one type stands for the same as one of the other type, where both have the
-    same types there: it tells by a number of which side of a union it is, and of constants nothing."""
+    """Whether a graph's values for one of the first type mean the same as one of the second, given that both types have the same types
+    there. The sides of a union are numbered, so other sides mean other numbers; a constant has no value that could tell it."""
     if some == others or NEVER in (some, others):
         return True
     if isinstance(some, (Union, Const)) or isinstance(others, (Union, Const)):
