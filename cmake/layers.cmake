@@ -24,11 +24,16 @@ function(hiaton_layer name)
   target_link_libraries(hiaton_${name} ${scope} ${links})
 endfunction()
 
-# Compiles src/NAME/*_SET.cpp for the instruction set SET: hiaton_instruction_set(NAME SET OPTIONS...). Such files share no
-# inline function with others, or the linker may keep the copy that other machines cannot run.
-function(hiaton_instruction_set name set)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*_${set}.cpp)
-  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
-    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${ARGN}")
+# Compiles src/NAME/*_avx2.cpp and src/NAME/*_avx512.cpp for these instruction sets, with the options given. Such files
+# share no inline function with others, or the linker may keep the copy that other machines cannot run.
+function(hiaton_instruction_sets name)
+  if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+    return()
   endif()
+  set(avx2 -mavx2 -mfma)
+  set(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
+  foreach(set avx2 avx512)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*_${set}.cpp)
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${${set}};${ARGN}")
+  endforeach()
 endfunction()

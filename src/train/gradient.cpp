@@ -31,7 +31,7 @@ bool are_rows(const std::vector<int64_t>& rows, int64_t row_count) {
 template <class T, class Take>
 void squares_by_piece(const T* values, std::size_t count, const Take& take) {
   for (std::size_t begin = 0; begin < count; begin += kSquaresPiece)
-    take(sum_of_squares(values + begin, std::min(kSquaresPiece, count - begin)));
+    take(update_loops<T>().sum_of_squares(values + begin, std::min(kSquaresPiece, count - begin)));
 }
 
 template <class T>
@@ -42,7 +42,7 @@ double squares_in(std::span<T> values, const Gradient& gradient, std::size_t wid
     return sum;
   }
   for (const int64_t row : gradient.rows)
-    sum += sum_of_squares(values.data() + static_cast<std::size_t>(row) * width, width);
+    sum += update_loops<T>().sum_of_squares(values.data() + static_cast<std::size_t>(row) * width, width);
   return sum;
 }
 
@@ -58,8 +58,9 @@ void append_squares(DType dtype, const std::byte* values, std::size_t count, std
 }
 
 double squares_of(DType dtype, const std::byte* values, std::size_t count) {
-  return dtype == DType::F64 ? sum_of_squares(reinterpret_cast<const double*>(values), count)
-                             : sum_of_squares(reinterpret_cast<const float*>(values), count);
+  return dtype == DType::F64
+             ? update_loops<double>().sum_of_squares(reinterpret_cast<const double*>(values), count)
+             : update_loops<float>().sum_of_squares(reinterpret_cast<const float*>(values), count);
 }
 
 double squares_of(const Gradient& gradient, const ParameterValues& parameter) {
@@ -100,8 +101,9 @@ std::span<const std::byte> Numbers::bytes() const {
 }
 
 double squares_of(const Numbers& values) {
-  return values.dtype() == DType::F32 ? sum_of_squares(values.floats().data(), values.size())
-                                      : sum_of_squares(values.doubles().data(), values.size());
+  return values.dtype() == DType::F32
+             ? update_loops<float>().sum_of_squares(values.floats().data(), values.size())
+             : update_loops<double>().sum_of_squares(values.doubles().data(), values.size());
 }
 
 int64_t ParameterValues::row_count() const {

@@ -20,8 +20,9 @@ PartRange pieces_in(PartRange elements) {
 
 bool are_small(const Tensor& values, std::size_t begin, std::size_t count) {
   constexpr double kSmall = 1e30;
-  if (values.dtype() == DType::F64) return are_within(values.data<double>() + begin, count, kSmall);
-  return are_within(values.data<float>() + begin, count, static_cast<float>(kSmall));
+  if (values.dtype() == DType::F64)
+    return update_loops<double>().are_within(values.data<double>() + begin, count, kSmall);
+  return update_loops<float>().are_within(values.data<float>() + begin, count, static_cast<float>(kSmall));
 }
 
 /// Whether no element is so large that a sum of many of them, or a square of it, might not be finite.

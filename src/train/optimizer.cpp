@@ -95,28 +95,29 @@ class Step {
       return elements_of<T>(slots_[slot].values[index]).data() + begin;
     };
     const auto epsilon = static_cast<T>(settings_.epsilon);
+    const UpdateLoops<T>& loops = update_loops<T>();
     w += begin;
     g += begin;
     switch (settings_.kind) {
       case OptimizerKind::Sgd:
-        if (slots_.empty()) return update_sgd(w, g, count, scalars);
-        return update_momentum(w, g, state(0), count, scalars, static_cast<T>(settings_.momentum));
+        if (slots_.empty()) return loops.sgd(w, g, count, scalars);
+        return loops.momentum(w, g, state(0), count, scalars, static_cast<T>(settings_.momentum));
       case OptimizerKind::Adagrad:
-        return update_adagrad(w, g, state(0), count, scalars, epsilon);
+        return loops.adagrad(w, g, state(0), count, scalars, epsilon);
       case OptimizerKind::RmsProp: {
         const auto rho = static_cast<T>(settings_.rho);
-        if (slots_.size() == 1) return update_rmsprop(w, g, state(0), count, scalars, rho, epsilon);
-        return update_rmsprop_momentum(w, g, state(0), state(1), count, scalars, rho, epsilon,
+        if (slots_.size() == 1) return loops.rmsprop(w, g, state(0), count, scalars, rho, epsilon);
+        return loops.rmsprop_momentum(w, g, state(0), state(1), count, scalars, rho, epsilon,
                                        static_cast<T>(settings_.momentum));
       }
       case OptimizerKind::AdamW:
-        shrink(w, count, 1 - scalars.learning_rate * static_cast<T>(settings_.weight_decay));
+        loops.shrink(w, count, 1 - scalars.learning_rate * static_cast<T>(settings_.weight_decay));
         [[fallthrough]];
       case OptimizerKind::Adam:
         const AdamScalars<T> adam{static_cast<T>(adam_.beta1), static_cast<T>(adam_.beta2), epsilon,
                                   static_cast<T>(adam_.mean_correction),
                                   static_cast<T>(adam_.root_square_correction)};
-        return update_adam(w, g, state(0), state(1), count, scalars, adam);
+        return loops.adam(w, g, state(0), state(1), count, scalars, adam);
     }
   }
 

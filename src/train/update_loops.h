@@ -1,9 +1,11 @@
 // The inner loops of the optimizers: each goes once over `count` elements of a parameter, its gradient and
 // its state, of f32 or f64. Element i of the result depends on element i alone, so rows give the same bits as
-// whole tensors.
+// whole tensors. update_loops_<instruction set>.cpp compile them; each set gives the same bits.
 #pragma once
 
 #include <cstddef>
+
+#include "kernels/cpu.h"
 
 namespace hiaton::train {
 
@@ -16,34 +18,6 @@ struct UpdateScalars {
 };
 
 template <class T>
-void update_sgd(T* w, const T* g, std::size_t count, const UpdateScalars<T>& scalars);
-
-/// velocity = momentum * velocity + gradient; w -= learning_rate * velocity.
-template <class T>
-void update_momentum(T* w, const T* g, T* velocity, std::size_t count, const UpdateScalars<T>& scalars,
-                     T momentum);
-
-/// squares += gradient^2; w -= learning_rate * gradient / (sqrt(squares) + epsilon).
-template <class T>
-void update_adagrad(T* w, const T* g, T* squares, std::size_t count, const UpdateScalars<T>& scalars,
-                    T epsilon);
-
-/// square = rho * square + (1 - rho) * gradient^2; w -= learning_rate * gradient / (sqrt(square) + epsilon).
-template <class T>
-void update_rmsprop(T* w, const T* g, T* square, std::size_t count, const UpdateScalars<T>& scalars, T rho,
-                    T epsilon);
-
-/// The same with the quotient added to a velocity: velocity = momentum * velocity + quotient; w -=
-/// learning_rate * velocity.
-template <class T>
-void update_rmsprop_momentum(T* w, const T* g, T* square, T* velocity, std::size_t count,
-                             const UpdateScalars<T>& scalars, T rho, T epsilon, T momentum);
-
-/// w *= factor: the weight decay of AdamW, before its step as of Adam.
-template <class T>
-void shrink(T* w, std::size_t count, T factor);
-
-template <class T>
 struct AdamScalars {
   T beta1 = 0;
   T beta2 = 0;
@@ -52,18 +26,60 @@ struct AdamScalars {
   T root_square_correction = 1;  ///< 1 / sqrt(1 - beta2^t)
 };
 
-/// mean and square are running averages; w -= learning_rate * corrected mean / (sqrt(corrected square) +
-/// epsilon).
+/// The loops, compiled for one instruction set.
 template <class T>
-void update_adam(T* w, const T* g, T* mean, T* square, std::size_t count, const UpdateScalars<T>& scalars,
-                 const AdamScalars<T>& adam);
+struct UpdateLoops {
+  void (*sgd)(T* w, const T* g, std::size_t count, const UpdateScalars<T>& scalars);
 
-/// The sum of the squares, in double precision; not finite exactly where an element is not.
-template <class T>
-double sum_of_squares(const T* values, std::size_t count);
+  /// velocity = momentum * velocity + gradient; w -= learning_rate * velocity.
+  void (*momentum)(T* w, const T* g, T* velocity, std::size_t count, const UpdateScalars<T>& scalars,
+                   T momentum);
 
-/// Whether no element's magnitude is above `most`, and none is NaN.
+  /// squares += gradient^2; w -= learning_rate * gradient / (sqrt(squares) + epsilon).
+  void (*adagrad)(T* w, const T* g, T* squares, std::size_t count, const UpdateScalars<T>& scalars,
+                  T epsilon);
+
+  /// square = rho * square + (1 - rho) * gradient^2; w -= learning_rate * gradient / (sqrt(square) +
+  /// epsilon).
+  void (*rmsprop)(T* w, const T* g, T* square, std::size_t count, const UpdateScalars<T>& scalars, T rho,
+                  T epsilon);
+
+  /// The same with the quotient added to a velocity: velocity = momentum * velocity + quotient; w -=
+  /// learning_rate * velocity.
+  void (*rmsprop_momentum)(T* w, const T* g, T* square, T* velocity, std::size_t count,
+                           const UpdateScalars<T>& scalars, T rho, T epsilon, T momentum);
+
+  /// w *= factor: the weight decay of AdamW, before its step as of Adam.
+  void (*shrink)(T* w, std::size_t count, T factor);
+
+  /// mean and square are running averages; w -= learning_rate * corrected mean / (sqrt(corrected square) +
+  /// epsilon).
+  void (*adam)(T* w, const T* g, T* mean, T* square, std::size_t count, const UpdateScalars<T>& scalars,
+               const AdamScalars<T>& adam);
+
+  /// The sum of the squares, in double precision; not finite exactly where an element is not.
+  double (*sum_of_squares)(const T* values, std::size_t count);
+
+  /// Whether no element's magnitude is above `most`, and none is NaN.
+  bool (*are_within)(const T* values, std::size_t count, T most);
+};
+
+/// The loops for one instruction set, which this machine must have: the best that it has, where none is
+/// given.
 template <class T>
-bool are_within(const T* values, std::size_t count, T most);
+const UpdateLoops<T>& update_loops(kernels::InstructionSet set = kernels::instruction_set());
+
+namespace portable {
+template <class T>
+UpdateLoops<T> update_loops();
+}
+namespace avx2 {
+template <class T>
+UpdateLoops<T> update_loops();
+}
+namespace avx512 {
+template <class T>
+UpdateLoops<T> update_loops();
+}
 
 }  // namespace hiaton::train
