@@ -27,6 +27,14 @@ void* map_pages(std::size_t bytes) {
   return memory;
 }
 
+/// Where frames stand in the first chunk: from the begin of a page on, if it has room for one of `bytes`
+/// there. Elsewhere in a page, deep recursion has been seen to take 4 % longer.
+std::byte* begin_of_page(std::byte* begin, const std::byte* end, std::size_t bytes) {
+  constexpr std::uintptr_t kPage = 4096;
+  std::byte* page = begin + -reinterpret_cast<std::uintptr_t>(begin) % kPage;
+  return page < end && static_cast<std::size_t>(end - page) >= bytes ? page : begin;
+}
+
 }  // namespace
 
 Frame no_frame{nullptr, {nullptr}, &no_frame, 0, {}};
@@ -101,6 +109,7 @@ bool FramePool::add_chunk(std::size_t at_least) {
   if (track != nullptr) track->count(carved_, bytes_);
   next_ = static_cast<std::byte*>(memory) + sizeof(Chunk);
   end_ = static_cast<std::byte*>(memory) + bytes;
+  if (is_first) next_ = begin_of_page(next_, end_, at_least);
   return true;
 }
 
