@@ -202,23 +202,28 @@ using SharedParts = std::set<std::pair<const DataObject*, const DataType*>>;
 class ExpectedLayouts {
  public:
   /// Of each variant, the code of the layout that makes it fit as far as it is not looked below; kUnknown
-  /// where the fields have to be looked at one by one, as tensors have.
-  const uint16_t* of(const DataType& type) {
-    for (const Known& known : types_) {
-      if (known.type == &type) return codes_.data() + known.begin;
-    }
-    types_.push_back({&type, codes_.size()});
-    for (const Variant& variant : type.variants) codes_.push_back(code_of(variant.fields));
-    return codes_.data() + types_.back().begin;
+  /// where the fields have to be looked at one by one, as tensors have. Valid until the next call.
+  std::span<const uint16_t> of(const DataType& type) {
+    if (&type != latest_.type) latest_ = known(type);
+    return std::span(codes_.data() + latest_.begin, type.variants.size());
   }
 
   static constexpr uint16_t kUnknown = 0;  ///< no value with fields has it
 
  private:
   struct Known {
-    const DataType* type;
-    std::size_t begin;
+    const DataType* type = nullptr;
+    std::size_t begin = 0;
   };
+
+  Known known(const DataType& type) {
+    for (const Known& one : types_) {
+      if (one.type == &type) return one;
+    }
+    types_.push_back({&type, codes_.size()});
+    for (const Variant& variant : type.variants) codes_.push_back(code_of(variant.fields));
+    return types_.back();
+  }
 
   static uint16_t code_of(const std::vector<Field>& fields) {
     std::array<FieldKind, FieldLayout::kMostInline> kinds{};
@@ -232,6 +237,7 @@ class ExpectedLayouts {
     return FieldLayout::fits_inline(used) ? FieldLayout(used).code() : kUnknown;
   }
 
+  Known latest_;
   SmallVector<Known, 4> types_;
   SmallVector<uint16_t, 32> codes_;
 };
@@ -251,7 +257,8 @@ bool fits_data(const DataObject* whole, const DataType& whole_type) {
     const auto [part, wanted] = waiting.back();
     waiting.pop_back();
     const uint32_t variant = Data::variant_of(part);
-    if (variant >= wanted->variants.size()) return false;
+    const std::span<const uint16_t> codes = expected.of(*wanted);
+    if (variant >= codes.size()) return false;
     const std::vector<Field>& fields = wanted->variants[variant].fields;
     if (!Data::has_object(part)) {
       if (!fields.empty()) return false;
@@ -259,7 +266,7 @@ bool fits_data(const DataObject* whole, const DataType& whole_type) {
     }
     if (has_several_references(part) && !known.emplace(part, wanted).second) continue;
     const FieldLayout layout = part->fields_layout();
-    if (layout.code() == expected.of(*wanted)[variant]) {
+    if (layout.code() == codes[variant]) {
       const Field* field = fields.data();
       const Slot* slot = part->slots();
       for (unsigned code = layout.code(); code != 0; code >>= FieldLayout::kBitsOfKind, ++field, ++slot) {
