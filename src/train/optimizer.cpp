@@ -108,7 +108,7 @@ class Step {
         const auto rho = static_cast<T>(settings_.rho);
         if (slots_.size() == 1) return loops.rmsprop(w, g, state(0), count, scalars, rho, epsilon);
         return loops.rmsprop_momentum(w, g, state(0), state(1), count, scalars, rho, epsilon,
-                                       static_cast<T>(settings_.momentum));
+                                      static_cast<T>(settings_.momentum));
       }
       case OptimizerKind::AdamW:
         loops.shrink(w, count, 1 - scalars.learning_rate * static_cast<T>(settings_.weight_decay));
