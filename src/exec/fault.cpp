@@ -359,7 +359,7 @@ RunError with_calls_around(const RunPlace& place, const RunError& error) {
     if (call.tail_called_from.empty()) call.tail_called_from = std::move(inside.tail_called_from);
   }
   const uint64_t length = error.chain_length() + outer.chain_length();
-  if (length > 2 * kShownCallsEachEnd) {
+  if (records.size() > 2 * kShownCallsEachEnd) {
     const auto each_end = static_cast<std::ptrdiff_t>(kShownCallsEachEnd);
     records.erase(records.begin() + each_end, records.end() - each_end);
   }

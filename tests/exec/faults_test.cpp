@@ -1,6 +1,7 @@
 // What a person reads when a run fails: every executor says the same.
 #include <gtest/gtest.h>
 
+#include "exec/fault.h"
 #include "exec/hand_built.h"
 #include "exec/programs.h"
 
@@ -192,6 +193,27 @@ TEST_P(Faults, StatsAreFilledAndAllFramesAreBack) {
   EXPECT_GE(stats.calls, 101u);
   EXPECT_GE(stats.frames_live_most, 101u);
   EXPECT_EQ(stats.frames_live_at_end, 0u);
+}
+
+/// A chain of no calls: at the program itself.
+class AtTheProgram : public CallChain {
+ public:
+  void rewind() override {}
+  bool at_call() const override { return false; }
+  void go_outward() override {}
+  graph::CallSite site() const override { return {}; }
+  std::vector<std::optional<Value>> arguments() const override { return {}; }
+};
+
+// As a message of another process may say that is not what was sent.
+TEST(CallsAround, AChainMayHaveFewerCallsThanItsLengthSays) {
+  const graph::Graph graph = graph_of("fn main(n: i64) -> i64 = 1 / n");
+  const std::vector<Value> arguments{int64_t{0}};
+  AtTheProgram chain;
+  const RunError error(Fault::DivisionByZero, "division by zero", {{"f", {}, "", ""}}, uint64_t{1} << 40);
+  const RunError found = with_calls_around({graph, arguments, chain}, error);
+  EXPECT_EQ(found.chain().size(), 1u);
+  EXPECT_EQ(found.chain_length(), (uint64_t{1} << 40) + 1);
 }
 
 TEST_P(Faults, ArgumentsMustFitTheProgram) {

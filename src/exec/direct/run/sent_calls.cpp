@@ -208,7 +208,10 @@ void SentCalls::settle(Outcome outcome) {
     case Outcome::Failed:
       break;
   }
-  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  if (failure_ != nullptr) {
+    worker().unwind();
+    std::rethrow_exception(failure_);
+  }
   owner_.settle(outcome);
 }
 
@@ -276,6 +279,7 @@ void SentCalls::send_call() {
     return fail(own.pool.memory_fault());
   }
   if (body_.bytes().size() > kMostSentBytes) {
+    own.unwind();
     throw ProgramError(fmt::format(
         "expected at most 1 GiB of arguments for a call to another process, found {} bytes for process {}",
         body_.bytes().size(), callee.home));
