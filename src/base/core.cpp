@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #if defined(__linux__)
+#include <pthread.h>
 #include <sched.h>
 #endif
 
@@ -29,6 +30,16 @@ void leave_cores(std::span<const std::atomic<int>> cores) {
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
+void move_to_other_core(std::jthread& thread) {
+  cpu_set_t allowed;
+  const int own = current_core();
+  if (own < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(static_cast<unsigned>(own), &others);
+  if (CPU_COUNT(&others) > 0 && pthread_setaffinity_np(thread.native_handle(), sizeof others, &others) == 0)
+    pthread_setaffinity_np(thread.native_handle(), sizeof allowed, &allowed);
+}
+
 #else
 
 int current_core() {
@@ -36,6 +47,8 @@ int current_core() {
 }
 
 void leave_cores(std::span<const std::atomic<int>>) {}
+
+void move_to_other_core(std::jthread&) {}
 
 #endif
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <span>
+#include <thread>
 
 namespace hiaton {
 
@@ -24,5 +25,9 @@ void leave_cores(std::span<const std::atomic<int>> cores);
 inline void leave_core(const std::atomic<int>& core) {
   leave_cores({&core, 1});
 }
+
+/// The same for a thread that was just made, and the core of the calling one. Linux often makes it beside the
+/// one that makes it, where it does not begin before that one has used up its turn: after some milliseconds.
+void move_to_other_core(std::jthread& thread);
 
 }  // namespace hiaton

@@ -18,11 +18,25 @@ struct ThreadPool::Parts {
 
   SharedLoop loop;
   std::atomic<bool> over{false};
+  std::atomic<bool> are_placed{false};  ///< the threads are made, and nobody else moves them any more
   std::vector<std::jthread> threads;
   /// By thread, where it waits or was waiting last: there the system wakes it if it can.
   std::vector<std::atomic<int>> cores;
 
+  void place() {
+    for (std::jthread& thread : threads) {
+      if (loop.has_core_for_each()) move_to_other_core(thread);
+    }
+    let_begin();
+  }
+
+  void let_begin() {
+    are_placed.store(true);
+    are_placed.notify_all();
+  }
+
   void help(std::atomic<int>& core) {
+    are_placed.wait(false);
     while (true) {
       const uint64_t round = loop.round();
       if (over.load()) return;
@@ -39,6 +53,7 @@ struct ThreadPool::Parts {
 
   void end() {
     over.store(true);
+    let_begin();
     loop.wake();
     threads.clear();
   }
@@ -52,6 +67,7 @@ ThreadPool::ThreadPool(int threads) : parts_(std::make_unique<Parts>(std::max(th
     parts_->end();
     throw;
   }
+  parts_->place();
 }
 
 ThreadPool::~ThreadPool() {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <thread>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -55,6 +56,34 @@ TEST(Core, IsNotLeftWhereTheThreadIsOnAnotherOne) {
   const std::array<std::atomic<int>, 2> others{kNoCore, core + 1};
   leave_cores(others);
   EXPECT_EQ(current_core(), core);
+}
+
+TEST(Core, AThreadThatWasMadeBeginsOnAnotherOne) {
+  const cpu_set_t before = allowed_cores();
+  if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "there is one core";
+  // The system may move both threads at any moment, but not time and again.
+  int others = 0;
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<bool> is_placed{false};
+    const int own = current_core();
+    std::jthread made([&] {
+      is_placed.wait(false);
+      if (current_core() != own) ++others;
+      const cpu_set_t allowed = allowed_cores();
+      EXPECT_TRUE(CPU_EQUAL(&before, &allowed));
+    });
+    move_to_other_core(made);
+    is_placed.store(true);
+    is_placed.notify_all();
+  }
+  EXPECT_GT(others, 0);
+}
+
+TEST(Core, AThreadThatWasMadeStaysWhereThereIsNoOther) {
+  const int core = current_core();
+  const Pinned pinned(core);
+  std::jthread made([core] { EXPECT_EQ(current_core(), core); });
+  move_to_other_core(made);
 }
 
 TEST(Core, IsNotLeftWhereThereIsNoOther) {
