@@ -10,6 +10,7 @@ import pytest
 
 import hiaton as hia
 from hiaton import nn
+from hiaton.function import conversions
 
 
 class Small(nn.Module):
@@ -84,3 +85,18 @@ def test_calls_that_no_graph_takes_are_not_converted_again_and_again(monkeypatch
     for _ in range(6):
         assert counted([1, 2]) == 3 and counted({4}) == 4
     assert len(tries) == 1 + 3
+
+
+def test_a_defect_of_the_conversion_ends_no_call(monkeypatch):
+    monkeypatch.undo()  # what conftest.py does
+    monkeypatch.setattr(conversions, "Converter", None)
+
+    @hia.function
+    def doubled(n):
+        return 2 * n
+
+    with pytest.warns(hia.FallbackWarning, match=r"'.*doubled' runs in plain Python: its conversion failed by a defect of hiaton, TypeError at "):
+        assert doubled(4) == 8
+    assert doubled(5) == 10
+    with pytest.raises(hia.ConversionError, match="by a defect of hiaton, TypeError .*not callable; report it, with the function"):
+        hia.function(lambda n: 3 * n, strict=True)(4)

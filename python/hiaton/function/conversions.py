@@ -14,7 +14,7 @@ from hiaton.function import log
 from hiaton.function.arrays import tensor_of
 from hiaton.function.convert import Converter
 from hiaton.function.dict_arguments import CoreOfPairs
-from hiaton.function.errors import ConversionError
+from hiaton.function.errors import ConversionError, told_defects
 from hiaton.function.guards import Guards
 from hiaton.function.observe import Observer
 from hiaton.function.places import MISSING, Place, States
@@ -254,7 +254,8 @@ class Conversions:
             error = errors[-1]
             raise ConversionError(str(error))
         try:
-            graph, replaced = self._widest(values, found, wider, replaced, how)
+            with told_defects():
+                graph, replaced = self._widest(values, found, wider, replaced, how)
         except ConversionError as error:
             self._impossible[key, found] = [*errors, str(error)]
             raise
