@@ -33,9 +33,11 @@ DataHeap::~DataHeap() {
   for (const Segment& segment : segments_) munmap(segment.begin, segment.bytes);
 }
 
+/// After the first segment on huge pages: one is cleared in the time of the first use of some hundred small
+/// ones.
 bool DataHeap::add_segment() {
   std::size_t bytes =
-      segments_.empty() ? kFirstSegment : std::min(segments_.back().bytes * 2, kLargestSegment);
+      segments_.empty() ? kFirstSegment : std::clamp(segments_.back().bytes * 2, kHugePage, kLargestSegment);
   segments_.reserve(segments_.size() + 1);
   regions_.reserve((segments_.size() + 1) * kLargestSegment / kHugePage);
   chunks_.reserve((this->bytes() + bytes) / kChunkBytes);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -51,6 +52,12 @@ std::size_t count_far(const std::vector<DataObject*>& values) {
     if (std::abs(distance) > (64 << 10)) ++count;
   }
   return count;
+}
+
+/// Cells of one number are carved from the same piece of memory.
+uintptr_t chunk_of(const DataObject* value) {
+  constexpr uintptr_t kChunkBytes = uintptr_t{64} << 10;
+  return reinterpret_cast<uintptr_t>(value) / kChunkBytes;
 }
 
 void shuffle(std::vector<DataObject*>& values) {
@@ -156,15 +163,19 @@ TEST_F(DataNeighboursTest, WhatIsMadeNextTakesTheCellsThatWerePutBack) {
   EXPECT_EQ(heap_->bytes(), bytes);
 }
 
-/// A worker keeps some for itself.
+/// A worker keeps as many chunks for itself as there are in this heap, but for some.
 TEST_F(DataNeighboursTest, CellsThatOneWorkerPutBackServeAnother) {
   std::vector<DataObject*> values = made(cells_, 4 * kMany);
-  DataCells others(*heap_);
   shuffle(values);
-  rebuild(others, values);
-  const uint64_t bytes = heap_->bytes();
-  std::vector<DataObject*> more = made(cells_, kMany / 2);
-  EXPECT_EQ(heap_->bytes(), bytes);
+  std::vector<DataObject*> rest(values.begin() + kMany, values.end());
+  values.resize(kMany);
+  DataCells others(*heap_);
+  rebuild(others, values);  // of each chunk a quarter
+  values.insert(values.end(), rest.begin(), rest.end());
+  std::set<uintptr_t> chunks;
+  for (const DataObject* value : values) chunks.insert(chunk_of(value));
+  std::vector<DataObject*> more = made(cells_, kMany / 16);
+  for (const DataObject* value : more) ASSERT_TRUE(chunks.contains(chunk_of(value)));
   more.insert(more.end(), values.begin(), values.end());
   std::ranges::sort(more);
   EXPECT_EQ(std::ranges::adjacent_find(more), more.end());
