@@ -226,6 +226,8 @@ bool Worker::answer_request(Worker& thief) {
 }
 
 /// Passes the arguments of the newest call of the entry. False: there is no memory for that; the run ends.
+/// Copies stand in cells of the thief, which waits meanwhile: among cells of this worker, what one of both
+/// counts would take lines of the cache from the other.
 bool Worker::pass_arguments(const ForkEntry& entry, Worker& thief) {
   const Group::Call& call = entry.group->calls[entry.end - 1];
   std::array<DataObject*, DataCells::kMostHeld> copies;
@@ -241,14 +243,14 @@ bool Worker::pass_arguments(const ForkEntry& entry, Worker& thief) {
         slot.data = cells->hand_over(slot.data, steps_left, state.launches.get());
         continue;
       }
-      DataObject* const copy = copied < copies.size() ? cells->copy(slot.data) : nullptr;
+      DataObject* const copy = copied < copies.size() ? thief.cells->copy(slot.data) : nullptr;
       if (copy == nullptr) {
         DataCells::share(slot.data);
       } else if (copy != slot.data) {
         slot.data = copies[copied++] = copy;
       }
     }
-    if (copied > 0) thief.gift_.copies = cells->hold({copies.data(), copied});
+    if (copied > 0) thief.gift_.copies = thief.cells->hold({copies.data(), copied});
     if (copied == 0 || thief.gift_.copies != nullptr) return true;
   } catch (const std::bad_alloc&) {  // the same
   }
