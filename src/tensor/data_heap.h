@@ -223,10 +223,12 @@ class DataCells {
   static constexpr std::size_t kMostHeld = FieldLayout::kMostInline;
   /// What another worker gets in place of the only reference in hand; it takes that one over. What nobody
   /// else refers to goes as it is; of a large value, what others refer to as well is shared, and a small one
-  /// of which there is such a part is copied. Takes from `steps`, one for each value that goes as it is; what
-  /// it has no steps for is shared. The tensors below are shared, since nothing tells who else shows their
-  /// elements. Those who help with the loop look through parts of it. Throws std::bad_alloc.
-  DataObject* hand_over(DataObject* object, std::size_t& steps, SharedLoop* helpers = nullptr);
+  /// of which there is such a part is copied, into cells of that worker, which waits. Takes from `steps`, one
+  /// for each value that goes as it is; what it has no steps for is shared. The tensors below are shared,
+  /// since nothing tells who else shows their elements. Those who help with the loop look through parts of
+  /// it. Throws std::bad_alloc.
+  DataObject* hand_over(DataObject* object, DataCells& taker, std::size_t& steps,
+                        SharedLoop* helpers = nullptr);
 
  private:
   struct Size {

@@ -162,11 +162,12 @@ void DataCells::share(DataObject* object) {
   while (!open.empty()) visit_below(open.pop(), visit);
 }
 
-DataObject* DataCells::hand_over(DataObject* object, std::size_t& steps, SharedLoop* helpers) {
+DataObject* DataCells::hand_over(DataObject* object, DataCells& taker, std::size_t& steps,
+                                 SharedLoop* helpers) {
   const Top top(object);
   if (top.open().empty()) {
     if (top.parts_of_others().empty()) return object;
-    if (DataObject* copied = copy(object); copied != nullptr) {
+    if (DataObject* copied = taker.copy(object); copied != nullptr) {
       release(object);
       return copied;
     }

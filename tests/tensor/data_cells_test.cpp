@@ -81,7 +81,7 @@ class HandOver : public DataCellsTest {
 TEST_F(HandOver, WhatNobodyElseRefersToGoesAsItIs) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{100}, kLarge}) {
     DataObject* values = list(count, leaf());
-    EXPECT_EQ(cells_.hand_over(values, steps_), values);
+    EXPECT_EQ(cells_.hand_over(values, cells_, steps_), values);
     EXPECT_EQ(own_values(values), count);
     cells_.release(values);
   }
@@ -92,7 +92,7 @@ TEST_F(HandOver, OfALargeValueTheOthersPartIsShared) {
   DataObject* part = list(10, leaf());
   DataCells::retain(part);
   DataObject* values = list(kLarge, part);
-  EXPECT_EQ(cells_.hand_over(values, steps_), values);
+  EXPECT_EQ(cells_.hand_over(values, cells_, steps_), values);
   EXPECT_EQ(own_values(values), kLarge);
   EXPECT_EQ(part->references, -2);
   EXPECT_EQ(part->slots()[0].data->references, -1);
@@ -106,7 +106,7 @@ TEST_F(HandOver, ASmallValueWithSuchAPartIsCopied) {
   DataObject* part = list(10, leaf());
   DataCells::retain(part);
   DataObject* values = list(10, part);
-  DataObject* copied = cells_.hand_over(values, steps_);
+  DataObject* copied = cells_.hand_over(values, cells_, steps_);
   EXPECT_NE(copied, values);
   EXPECT_EQ(own_values(copied), 20u);
   EXPECT_EQ(part->references, 1);
@@ -116,7 +116,7 @@ TEST_F(HandOver, ASmallValueWithSuchAPartIsCopied) {
 TEST_F(HandOver, WhatThereAreNoStepsForIsShared) {
   steps_ = 100;
   DataObject* values = list(kLarge, leaf());
-  EXPECT_EQ(cells_.hand_over(values, steps_), values);
+  EXPECT_EQ(cells_.hand_over(values, cells_, steps_), values);
   EXPECT_EQ(steps_, 0u);
   EXPECT_GE(own_values(values), 100u);
   EXPECT_LE(own_values(values), 100u + DataCells::kMostCopied);
@@ -137,7 +137,7 @@ TEST_F(HandOver, ThoseWhoHelpShareTheSame) {
     DataObject* common = list(1000, leaf());
     DataObject* values = tree(kDepth, common);
     cells_.release(common);
-    EXPECT_EQ(cells_.hand_over(values, steps_, &loop), values);
+    EXPECT_EQ(cells_.hand_over(values, cells_, steps_, &loop), values);
     EXPECT_EQ(common->references, -(1 << kDepth));
     EXPECT_LT(common->slots()[0].data->references, 0);
     EXPECT_EQ(own_values(values), (std::size_t{1} << (kDepth + 1)) - 1);

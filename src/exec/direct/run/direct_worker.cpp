@@ -240,7 +240,7 @@ bool Worker::pass_arguments(const ForkEntry& entry, Worker& thief) {
       if (call.kinds[i] == FieldKind::Tensor) TensorCells::share(slot.tensor);
       if (call.kinds[i] != FieldKind::Data || !Data::has_object(slot.data)) continue;
       if (call.is_taken_over[i]) {
-        slot.data = cells->hand_over(slot.data, steps_left, state.launches.get());
+        slot.data = cells->hand_over(slot.data, *thief.cells, steps_left, state.launches.get());
         continue;
       }
       DataObject* const copy = copied < copies.size() ? thief.cells->copy(slot.data) : nullptr;
