@@ -11,6 +11,16 @@ namespace hiaton {
 
 #if defined(__linux__)
 
+namespace {
+
+/// The first call returns when the thread has moved, the second one lets the system move it again.
+void move_thread(pthread_t thread, const cpu_set_t& others, const cpu_set_t& allowed) {
+  if (CPU_COUNT(&others) > 0 && pthread_setaffinity_np(thread, sizeof others, &others) == 0)
+    pthread_setaffinity_np(thread, sizeof allowed, &allowed);
+}
+
+}  // namespace
+
 int current_core() {
   return sched_getcpu();
 }
@@ -25,9 +35,7 @@ void leave_cores(std::span<const std::atomic<int>> cores) {
   for (const std::atomic<int>& core : cores) {
     if (number(core) >= 0) CPU_CLR(static_cast<unsigned>(number(core)), &others);
   }
-  // The first call returns when the thread has moved, the second one lets the system move it again.
-  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
-    sched_setaffinity(0, sizeof allowed, &allowed);
+  move_thread(pthread_self(), others, allowed);
 }
 
 void move_to_other_core(std::jthread& thread) {
@@ -36,8 +44,7 @@ void move_to_other_core(std::jthread& thread) {
   if (own < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
   cpu_set_t others = allowed;
   CPU_CLR(static_cast<unsigned>(own), &others);
-  if (CPU_COUNT(&others) > 0 && pthread_setaffinity_np(thread.native_handle(), sizeof others, &others) == 0)
-    pthread_setaffinity_np(thread.native_handle(), sizeof allowed, &allowed);
+  move_thread(thread.native_handle(), others, allowed);
 }
 
 #else

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "tensor/data_chunk.h"
 #include "tensor/data_heap.h"
 
 namespace hiaton {
@@ -56,7 +57,6 @@ std::size_t count_far(const std::vector<DataObject*>& values) {
 
 /// Cells of one number are carved from the same piece of memory.
 uintptr_t chunk_of(const DataObject* value) {
-  constexpr uintptr_t kChunkBytes = uintptr_t{64} << 10;
   return reinterpret_cast<uintptr_t>(value) / kChunkBytes;
 }
 

@@ -194,27 +194,6 @@ void SentCalls::count_waiting() {
   counted_bytes_ = waits;
 }
 
-void SentCalls::settle(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Parked:
-    case Outcome::Sends:
-      if (outcome == Outcome::Sends) send_call();
-      if (worker().calls.is_on()) worker().calls.end_stretch();
-      return;
-    case Outcome::Halted:
-      if (worker().frame != main_root_) return return_results();
-      break;
-    case Outcome::Stopped:
-    case Outcome::Failed:
-      break;
-  }
-  if (failure_ != nullptr) {
-    worker().unwind();
-    std::rethrow_exception(failure_);
-  }
-  owner_.settle(outcome);
-}
-
 void SentCalls::draw(const Runnable& next) {
   if (next.begins == nullptr) return worker().calls.go_on(next.pc);
   const std::size_t arguments = plan_.sent[next.begins->function].argument_types.size();

@@ -12,6 +12,28 @@ void SentCalls::drop(Taken* taken) {
   ::operator delete(taken);
 }
 
+/// How a stretch of interpretation has ended.
+void SentCalls::settle(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Parked:
+    case Outcome::Sends:
+      if (outcome == Outcome::Sends) send_call();
+      if (worker().calls.is_on()) worker().calls.end_stretch();
+      return;
+    case Outcome::Halted:
+      if (worker().frame != main_root_) return return_results();
+      break;
+    case Outcome::Stopped:
+    case Outcome::Failed:
+      break;
+  }
+  if (failure_ != nullptr) {
+    worker().unwind();
+    std::rethrow_exception(failure_);
+  }
+  owner_.settle(outcome);
+}
+
 void SentCalls::fail(Fault fault) {
   worker().fault = fault;
   owner_.settle(Outcome::Failed);
