@@ -108,9 +108,9 @@ void RunState::share_launches(const Plan& plan) {
 
 int HelpOfWorkers::idle(int64_t work) {
   RunState& state = worker_.state;
-  if (worker_.fork_room == Worker::kMostForks) return state.idle.load(std::memory_order_relaxed);
+  if (worker_.fork_room != 0) return state.idle.load(std::memory_order_relaxed);
   if (work < kernels::kWorthWaking || !state.call_others()) return 0;
-  worker_.fork_room = Worker::kMostForks;
+  worker_.fork_room = state.fork_room;
   return static_cast<int>(state.workers.size()) - 1;
 }
 
@@ -120,7 +120,8 @@ void HelpOfWorkers::run(std::size_t count, const std::function<void(std::size_t)
 
 Worker::Worker(RunState& its_state, const Plan& its_plan, Budget& budget, DataHeap* heap,
                TensorHeap* tensor_heap)
-    : pool(budget),
+    : fork_room(its_state.fork_room),
+      pool(budget),
       calls(its_plan, pool),
       region_firings(its_plan.regions.size(), 0),
       passed(most_arguments(its_plan)),
@@ -164,8 +165,8 @@ bool Worker::answer_poll() {
 }
 
 bool Worker::find_fork_room() {
-  if (fork_room < kMostForks && state.call_others()) fork_room = kMostForks;
-  return forks_weigh < kMostForks;
+  if (fork_room == 0 && state.call_others()) fork_room = state.fork_room;
+  return forks_weigh < fork_room;
 }
 
 void Worker::give_all_away() {

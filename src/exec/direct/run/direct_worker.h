@@ -16,6 +16,7 @@
 // there nothing that stands in another worker's fork list.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -55,7 +56,16 @@ struct ForkEntry {
   uint32_t weight;  ///< see fork_weight()
 };
 
-/// How much a group of calls counts against Worker::kMostForks: as many as groups of two would have to stand
+/// How much the free groups of calls of one worker weigh at most; deeper ones run in their sequential form.
+inline constexpr uint32_t kMostForks = 8;
+
+/// The same where so many others may ask for a call. Of two workers, hardly one ever gives away six calls
+/// before it has made new groups, and a call that could be stolen costs more than a plain one.
+constexpr uint32_t fork_room_for(std::size_t others) {
+  return std::min<uint32_t>(kMostForks, 5 + static_cast<uint32_t>(std::bit_width(others)));
+}
+
+/// How much a group of calls counts against RunState::fork_room: as many as groups of two would have to stand
 /// inside each other for as many calls at their bottom.
 constexpr uint32_t fork_weight(uint32_t calls) {
   return calls < 4 ? 1 : static_cast<uint32_t>(std::bit_width(calls)) - 1;
@@ -88,6 +98,7 @@ struct RunState {
   SentCalls* sent = nullptr;
   /// For tests: each call that can be given away is, as long as a worker is idle; the first waits for all.
   bool shares_every_call = false;
+  uint32_t fork_room = kMostForks;  ///< see fork_room_for()
   /// Calls the other workers where they do not look for work yet: for the first one, when it has calls that
   /// can be given away, or a large launch. False: it is too early.
   std::function<bool()> call_others{};
@@ -139,10 +150,8 @@ struct Worker {
   static constexpr uint32_t kCallsToLook = 256;
   uint32_t fork_end = 0;
   uint32_t forks_weigh = 0;  ///< the sum of their weights
-  /// Where the free groups of calls weigh as much, deeper ones run in their sequential form.
-  static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
-  uint32_t fork_room = kMostForks;  ///< 0: the others do not look for work yet
+  uint32_t fork_room;  ///< RunState::fork_room; 0: the others do not look for work yet
   FramePool pool;
   DataCells* cells = nullptr;              ///< null where the plan has no data values
   std::unique_ptr<TensorMachine> tensors;  ///< null where the plan has no tensors
