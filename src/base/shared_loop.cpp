@@ -10,7 +10,8 @@ namespace {
 /// than this passes between two steps of training, and between the ends of their parts.
 constexpr std::chrono::microseconds kLooking{300};
 
-/// The thread yields while it looks: others that can work take its processor at once.
+/// The thread does not yield while it looks: where another program wants its core, too, it would get no other
+/// turn for milliseconds, and who waits for it would wait as long.
 bool is_changed_soon(const std::atomic<uint64_t>& value, uint64_t old) {
   const auto end = std::chrono::steady_clock::now() + kLooking;
   do {
@@ -18,7 +19,6 @@ bool is_changed_soon(const std::atomic<uint64_t>& value, uint64_t old) {
       if (value.load() != old) return true;
       pause_thread();
     }
-    std::this_thread::yield();
   } while (std::chrono::steady_clock::now() < end);
   return false;
 }
