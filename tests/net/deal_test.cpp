@@ -71,6 +71,9 @@ TEST(Deal, AllIsDoneOnceAndTheResultsComeInOrder) {
                       [&] { return std::make_unique<SquaresWork>(size, ~uint64_t{0}, by_others); });
     }
   }
+  // Where other programs use the machine, the first process may have done all before another one runs.
+  for (int runs = 0; runs < 1000 && by_others == 0; ++runs)
+    work_in_threads(2, {}, [&] { return std::make_unique<SquaresWork>(20'000, ~uint64_t{0}, by_others); });
   EXPECT_GT(by_others, 0u);
 }
 

@@ -166,7 +166,7 @@ bool Worker::answer_poll() {
 
 bool Worker::find_fork_room() {
   if (fork_room == 0 && state.call_others()) fork_room = state.fork_room;
-  return forks_weigh < fork_room;
+  return forks_weigh < state.fork_room;
 }
 
 void Worker::give_all_away() {
