@@ -52,17 +52,22 @@ void require_writable(const std::string& path) {
 int report_current_exception() {
   try {
     throw;
-  } catch (const UsageError& error) {
-    complain(error.what());
-    return kUsage;
-  } catch (const RunError& error) {
-    complain(error.what());
-    return error.fault() == Fault::Interrupted ? kInterrupted : kError;
   } catch (const std::bad_alloc&) {
     complain("out of memory");
-    return kError;
   } catch (const std::exception& error) {
     complain(error.what());
+  }
+  return status_of_current_exception();
+}
+
+int status_of_current_exception() {
+  try {
+    throw;
+  } catch (const UsageError&) {
+    return kUsage;
+  } catch (const RunError& error) {
+    return error.fault() == Fault::Interrupted ? kInterrupted : kError;
+  } catch (const std::exception&) {
     return kError;
   }
 }
