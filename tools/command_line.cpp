@@ -10,7 +10,6 @@
 #include "commands.h"
 #include "output.h"
 #include "process.h"
-#include "process_options.h"
 #include "word_errors.h"
 
 namespace hiaton::cli {
@@ -60,12 +59,6 @@ constexpr KnownCommand kCommands[] = {
     {"eval", add_eval_command, "build/listops"},
     {"hosts", add_hosts_command, "--processes=2"},
 };
-
-/// Whether the command works in all processes that a launcher starts.
-bool works_in_processes(int argc, char** argv) {
-  constexpr std::string_view kNames[] = {"run", "train", "predict", "eval", "hosts"};
-  return argc > 1 && std::ranges::find(kNames, std::string_view(argv[1])) != std::end(kNames);
-}
 
 /// The command that the first word names; all of them where it names none, so that the help lists them. The
 /// options of all commands take longer to add than a small program takes to run.
@@ -124,7 +117,7 @@ int run(int argc, char** argv) {
   try {
     return run_command_line(split_at_dashes(argc, argv));
   } catch (const std::exception&) {
-    return works_in_processes(argc, argv) ? report_once() : report_current_exception();
+    return report_current_exception();
   }
 }
 

@@ -52,22 +52,17 @@ void require_writable(const std::string& path) {
 int report_current_exception() {
   try {
     throw;
-  } catch (const std::bad_alloc&) {
-    complain("out of memory");
-  } catch (const std::exception& error) {
+  } catch (const UsageError& error) {
     complain(error.what());
-  }
-  return status_of_current_exception();
-}
-
-int status_of_current_exception() {
-  try {
-    throw;
-  } catch (const UsageError&) {
     return kUsage;
   } catch (const RunError& error) {
+    complain(error.what());
     return error.fault() == Fault::Interrupted ? kInterrupted : kError;
-  } catch (const std::exception&) {
+  } catch (const std::bad_alloc&) {
+    complain("out of memory");
+    return kError;
+  } catch (const std::exception& error) {
+    complain(error.what());
     return kError;
   }
 }

@@ -33,8 +33,6 @@ void require_writable(const std::string& path);
 
 /// Reports the exception that is being handled. Returns the exit status that goes with it.
 int report_current_exception();
-/// That exit status alone.
-int status_of_current_exception();
 
 /// Writes to standard error what is no error of this command.
 void note(const std::string& message);

@@ -24,27 +24,9 @@ void set_heartbeat(ProcessOptions& options, const std::string& text) {
   options.transport.longest_silence = time;
 }
 
-bool has_joined = false;
-
-/// In place of the work that there is none of because of an error.
-class NoWork : public net::Work {
- public:
-  NoWork(std::string error, bool& is_first) : error_(std::move(error)), is_first_(is_first) {}
-  std::string prepare(int self) override {
-    is_first_ = self == 0;
-    return "the error: " + error_;
-  }
-  void work(net::Transport& /*transport*/) override {}
-
- private:
-  const std::string error_;
-  bool& is_first_;
-};
-
 /// The first process throws on, to whoever reports errors; the others have told it theirs.
 int work_launched(const net::Launched& launched, const ProcessOptions& options,
                   const net::MakeWork& make_work) {
-  has_joined = true;
   net::LaunchedProcess process(launched);
   if (process.is_first()) take_offered_output();
   net::Transport::Options transport = options.transport;
@@ -99,25 +81,6 @@ int work_in_processes(const ProcessOptions& options, const std::vector<std::stri
   if (!options.hosts.empty()) return report(launch(net::parse_hosts(options.hosts), words));
   net::work_in_threads(options.processes, options.transport, make_work);
   return kSuccess;
-}
-
-int report_once() {
-  const std::optional<net::Launched> launched = net::find_launched();
-  if (!launched || has_joined) return report_current_exception();
-  bool is_first = true;
-  std::string text;
-  try {
-    throw;
-  } catch (const std::exception& error) {
-    text = error.what();
-  }
-  try {
-    const auto make_work = [&] { return std::make_unique<NoWork>(text, is_first); };
-    if (const int status = work_launched(*launched, {}, make_work); status != kSuccess) return status;
-  } catch (const std::exception&) {
-    is_first = true;  // it cannot join: there is no plug-in for this launcher
-  }
-  return is_first ? report_current_exception() : status_of_current_exception();
 }
 
 std::vector<std::string> words_for_processes() {

@@ -28,11 +28,6 @@ bool is_spread(const ProcessOptions& options);
 int work_in_processes(const ProcessOptions& options, const std::vector<std::string>& words,
                       const net::MakeWork& make_work);
 
-/// Reports the exception that is being handled, of a command that works in all processes, and returns the
-/// exit status. Where a launcher has started several, which have not joined yet, they join to find out that
-/// all have the same error, which the first one reports; or that not all have it.
-int report_once();
-
 /// The words that this process was started with, without its name and without what says where the others are
 /// started: --hosts and --restart.
 std::vector<std::string> words_for_processes();
