@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/shared_loop.h"
+#include "tensor/data_chunk.h"
 #include "tensor/data_heap.h"
 
 namespace hiaton {
@@ -106,8 +107,11 @@ TEST_F(HandOver, ASmallValueWithSuchAPartIsCopied) {
   DataObject* part = list(10, leaf());
   DataCells::retain(part);
   DataObject* values = list(10, part);
-  DataObject* copied = cells_.hand_over(values, cells_, steps_);
+  DataCells taker(*heap_);
+  DataObject* copied = cells_.hand_over(values, taker, steps_);
   EXPECT_NE(copied, values);
+  const auto chunk = [](const DataObject* value) { return reinterpret_cast<uintptr_t>(value) / kChunkBytes; };
+  EXPECT_NE(chunk(copied), chunk(values)) << "what both workers count would share lines of the cache";
   EXPECT_EQ(own_values(copied), 20u);
   EXPECT_EQ(part->references, 1);
   EXPECT_EQ(heap_->count_values(), 30u);
