@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "output.h"
 #include "process.h"
+#include "process_options.h"
 #include "word_errors.h"
 
 namespace hiaton::cli {
@@ -44,21 +45,28 @@ void require_values(const CLI::App& app, const std::vector<std::string>& words) 
 struct KnownCommand {
   std::string_view name;
   Command (*add)(CLI::App& app);
-  const char* example;  ///< what its help ends with; empty: that tells how to give arguments instead
+  const char* example;         ///< what its help ends with; empty: that tells how to give arguments instead
+  bool has_processes = false;  ///< it works in all processes that a launcher starts, together
 };
 
 constexpr KnownCommand kCommands[] = {
-    {"run", add_run_command, ""},
+    {"run", add_run_command, "", true},
     {"check", add_check_command, "examples/fact.hia"},
     {"graph", add_graph_command, "examples/fact.hia --out fact.svg"},
     {"trace", add_trace_command, ""},
     {"watch", add_watch_command, ""},
     {"ops", add_ops_command, "tanh"},
-    {"train", add_train_command, "models/treernn.hia --epochs=2 --out build/listops"},
-    {"predict", add_predict_command, "build/listops --generate 2"},
-    {"eval", add_eval_command, "build/listops"},
-    {"hosts", add_hosts_command, "--processes=2"},
+    {"train", add_train_command, "models/treernn.hia --epochs=2 --out build/listops", true},
+    {"predict", add_predict_command, "build/listops --generate 2", true},
+    {"eval", add_eval_command, "build/listops", true},
+    {"hosts", add_hosts_command, "--processes=2", true},
 };
+
+bool has_processes(int argc, char** argv) {
+  return argc > 1 && std::ranges::any_of(kCommands, [argv](const KnownCommand& it) {
+           return it.has_processes && it.name == argv[1];
+         });
+}
 
 /// The command that the first word names; all of them where it names none, so that the help lists them. The
 /// options of all commands take longer to add than a small program takes to run.
@@ -117,7 +125,7 @@ int run(int argc, char** argv) {
   try {
     return run_command_line(split_at_dashes(argc, argv));
   } catch (const std::exception&) {
-    return report_current_exception();
+    return has_processes(argc, argv) ? report_once() : report_current_exception();
   }
 }
 

@@ -24,9 +24,23 @@ void set_heartbeat(ProcessOptions& options, const std::string& text) {
   options.transport.longest_silence = time;
 }
 
-/// The first process throws on, to whoever reports errors; the others have told it theirs.
+bool has_joined = false;
+
+/// What there is to do after an error: nothing, but the other processes are told of it.
+class NoWork : public net::Work {
+ public:
+  explicit NoWork(std::exception_ptr error) : error_(std::move(error)) {}
+  std::string prepare(int /*self*/) override { std::rethrow_exception(error_); }
+  void work(net::Transport& /*transport*/) override {}
+
+ private:
+  const std::exception_ptr error_;
+};
+
+/// Process 0 reports what goes wrong; the others have told it theirs.
 int work_launched(const net::Launched& launched, const ProcessOptions& options,
                   const net::MakeWork& make_work) {
+  has_joined = true;
   net::LaunchedProcess process(launched);
   if (process.is_first()) take_offered_output();
   net::Transport::Options transport = options.transport;
@@ -39,7 +53,10 @@ int work_launched(const net::Launched& launched, const ProcessOptions& options,
     if (failure.is_reported_here()) complain(failure.what());
     return kError;
   } catch (const std::exception&) {
-    return process.is_first() ? report_current_exception() : int{kError};
+    if (!process.is_first()) return kError;
+    const int status = report_current_exception();
+    process.set_status(status);
+    return status;
   }
 }
 
@@ -81,6 +98,18 @@ int work_in_processes(const ProcessOptions& options, const std::vector<std::stri
   if (!options.hosts.empty()) return report(launch(net::parse_hosts(options.hosts), words));
   net::work_in_threads(options.processes, options.transport, make_work);
   return kSuccess;
+}
+
+int report_once() {
+  const std::optional<net::Launched> launched = net::find_launched();
+  if (!launched || has_joined) return report_current_exception();
+  try {
+    const auto make_work = [error = std::current_exception()] { return std::make_unique<NoWork>(error); };
+    return work_launched(*launched, {}, make_work);
+  } catch (const std::exception&) {
+    // Nobody can be told: what starts the process around has no plug-in here.
+  }
+  return report_current_exception();
 }
 
 std::vector<std::string> words_for_processes() {

@@ -28,6 +28,11 @@ bool is_spread(const ProcessOptions& options);
 int work_in_processes(const ProcessOptions& options, const std::vector<std::string>& words,
                       const net::MakeWork& make_work);
 
+/// Reports the exception that is being handled, of a command that works in all processes of a launcher, and
+/// returns the exit status. Where there are several that have not joined yet, they join to tell each other:
+/// process 0 reports it alone where it has an error too, and says which other one has one where it has none.
+int report_once();
+
 /// The words that this process was started with, without its name and without what says where the others are
 /// started: --hosts and --restart.
 std::vector<std::string> words_for_processes();

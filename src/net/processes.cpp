@@ -97,13 +97,13 @@ void LaunchedProcess::work(const Transport::Options& options, const MakeWork& ma
   is_closed_ = true;
 }
 
-void abort_all(Link& link, bool is_first_lost) {
+void abort_all(Link& link, bool is_first_lost, int status) {
   std::this_thread::sleep_for(link.self() == 0 || is_first_lost ? kForwarding : kLastWait);
-  link.abort(1);
+  link.abort(status);
 }
 
 LaunchedProcess::~LaunchedProcess() {
-  if (!is_closed_) abort_all(*link_, is_first_lost_);
+  if (!is_closed_) abort_all(*link_, is_first_lost_, status_);
 }
 
 }  // namespace hiaton::net

@@ -41,8 +41,8 @@ void work_in_threads(const std::vector<std::unique_ptr<Link>>& links, const Tran
                      const MakeWork& make_work);
 
 /// Ends all processes of a launcher, once process 0, where that is not lost, has had the time to report what
-/// went wrong.
-void abort_all(Link& link, bool is_first_lost = false);
+/// went wrong. `status`: the exit status of the launcher.
+void abort_all(Link& link, bool is_first_lost = false, int status = 1);
 
 /// One of the processes that a launcher has started.
 class LaunchedProcess {
@@ -52,6 +52,8 @@ class LaunchedProcess {
   LaunchedProcess& operator=(const LaunchedProcess&) = delete;
   /// Ends all processes, where the work has not come to its end: so an error must have been reported before.
   ~LaunchedProcess();
+  /// The exit status that the launcher has then.
+  void set_status(int status) { status_ = status; }
 
   bool is_first() const { return link_->self() == 0; }
   /// Throws what the work throws, and ProcessFailure.
@@ -61,6 +63,7 @@ class LaunchedProcess {
   std::unique_ptr<Link> link_;
   bool is_closed_ = false;
   bool is_first_lost_ = false;
+  int status_ = 1;
 };
 
 }  // namespace hiaton::net

@@ -170,6 +170,26 @@ class Launched(LaunchedTest):
                 self.assertEqual(done.stdout, "")
                 self.assertIn("; expected the same program, arguments and options in all", done.stderr)
 
+    def test_an_error_of_all_before_they_join_comes_once(self):
+        errors = {("nowhere.hia", "--n=3"): (1, "error: cannot read 'nowhere.hia': No such file or directory"),
+                  ("examples/fib.hia", "--n=x"): (2, "error: --n: expected a value of type i64, found 'x'"),
+                  ("--nonsense",): (2, "error: expected a FILE to run, or a --checkpoint; see 'hiaton run --help'")}
+        for words, (status, error) in errors.items():
+            for mpi in self.each_mpi():
+                done = subprocess.run([*LAUNCHERS[mpi], "-n", "3", HIATON, "run", *words], cwd=ROOT, env=ENVIRONMENT, text=True,
+                                      capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertEqual([line for line in done.stderr.splitlines() if "error: " in line], [error])
+
+    def test_an_error_of_one_before_it_joins_names_it(self):
+        for mpi in self.each_mpi():
+            command = [*LAUNCHERS[mpi], "-n", "1", HIATON, "run", "examples/fib.hia", "--n=10",
+                       ":", "-n", "1", HIATON, "run", "nowhere.hia", "--n=10"]
+            done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, text=True, capture_output=True,
+                                  stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, r"error: process 1 \(.*\): cannot read 'nowhere.hia'")
+
     def test_one_trace_holds_the_processes_of_hosts(self):
         for mpi, environment in self.each_launcher_of_the_command():
             file = f"{self.directory.name}/{mpi}.json"
