@@ -13,7 +13,7 @@ import hiaton as hia
 from hiaton import nn
 from hiaton.function.profile import Profile
 
-COUNT = int(os.environ.get("HIATON_PROGRAMS", 1000)) // 10
+COUNT = int(os.environ.get("HIATON_PROGRAMS", 2000)) // 20
 
 
 def twin_outcome(function, args, profile):

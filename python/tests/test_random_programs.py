@@ -25,7 +25,7 @@ import hiaton as hia
 from hiaton import testing
 from hiaton.function import profile
 
-COUNT = int(os.environ.get("HIATON_PROGRAMS", 1000))
+COUNT = int(os.environ.get("HIATON_PROGRAMS", 2000))
 FIRST = int(os.environ.get("HIATON_SEED", 1))
 CALLS = 6
 LONGEST = 10_000  # bits of an integer that is written in decimal digits

@@ -15,7 +15,7 @@ namespace hiaton::properties {
 namespace {
 
 constexpr uint64_t kEnoughForFaults = 500;                   ///< so many programs that some end with a fault
-constexpr uint64_t kDataPrograms = sized_programs(300, 60);  ///< of each of the four kinds of fields
+constexpr uint64_t kDataPrograms = sized_programs(500, 60);  ///< of each of the four kinds of fields
 constexpr int64_t kFewTurns = 1;
 constexpr int64_t kTurns = 7;
 

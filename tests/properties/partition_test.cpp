@@ -26,8 +26,8 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kScalarPrograms = sized_programs(1400, 60);
-constexpr uint64_t kGradientPrograms = sized_programs(1000, 60);
+constexpr uint64_t kScalarPrograms = sized_programs(2800, 60);
+constexpr uint64_t kGradientPrograms = sized_programs(2000, 60);
 constexpr uint64_t kTensorGradientPrograms = sized_programs(60, 6);
 constexpr uint64_t kOtherPrograms = sized_programs(100, 6);  ///< how many of each kind; these take longer
 /// One of so many programs runs with each number of processes, scalar ones in both overflow modes.

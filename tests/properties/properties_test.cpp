@@ -17,7 +17,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kRandomPrograms = sized_programs(1'200, 240);
+constexpr uint64_t kRandomPrograms = sized_programs(2'000, 240);
 
 /// Small programs may lack what made the first one end, so they get little time each.
 Program shrunk(const Program& program) {

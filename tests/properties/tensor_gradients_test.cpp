@@ -18,7 +18,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kTensorPrograms = sized_programs(1'000, 100);
+constexpr uint64_t kTensorPrograms = sized_programs(2'000, 100);
 constexpr std::size_t kExamples = 2;
 /// The sums of the gradients of learned parameters are made in another order where the batches are others.
 constexpr double kTolerance = 1e-11;
