@@ -1,9 +1,13 @@
 """How often a conversion builds the graph until nothing new is found."""
 
+import dataclasses
+import gc
+import weakref
+
 import pytest
 
 import hiaton as hia
-from hiaton.function import rounds
+from hiaton.function import earlier_types, rounds
 
 
 def power(x, n):
@@ -51,3 +55,75 @@ def test_drafts_end_where_types_grow_without_end(begun):
     with pytest.raises(hia.ConversionError, match="types that do not grow"):
         graph(3)
     assert len(begun) < rounds.MOST_ROUNDS
+
+
+def last_seen(words):
+    seen = {}
+    for number, word in enumerate(words):
+        seen[word] = number
+    return seen.get(3, -1)
+
+
+@pytest.fixture
+def defined(monkeypatch):
+    """How many functions of the graph conversions have built, drafts too, where none has come before."""
+    monkeypatch.setattr(earlier_types, "_remembered", {})
+    found, define = [], rounds.Rounds._define
+
+    def noted(converter, instance, build):
+        found.append(instance.key)
+        define(converter, instance, build)
+
+    monkeypatch.setattr(rounds.Rounds, "_define", noted)
+    return found
+
+
+def test_what_dicts_consist_of_is_drafted_by_the_first_conversion_alone(defined):
+    assert hia.function(counted, strict=True)([1, 2, 1], 2) == {1: 6, 2: 3}
+    first = len(defined)
+    defined.clear()
+    assert hia.function(last_seen, strict=True)([3, 1, 3]) == 2
+    assert 0 < len(defined) < first / 2
+
+
+def test_what_a_conversion_remembers_keeps_no_class_alive(defined):
+    @dataclasses.dataclass
+    class Entry:
+        count: int
+
+    def counts(entries):
+        found, places = {}, {}
+        for number, entry in enumerate(entries):
+            found[number] = entry
+            places[entry.count] = number
+        return found[places[2]].count
+
+    assert hia.function(counts, strict=True)([Entry(1), Entry(2)]) == 2
+    assert len(earlier_types._remembered) > 0
+    assert not any("Entry" in str(key) for key in earlier_types._remembered)
+    gone = weakref.ref(Entry)
+    defined.clear()
+    del Entry, counts
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_other_settings_have_found_is_not_taken_over(defined):
+    """Lists of numbers that are looked up lie in tensors where a graph computes with none."""
+
+    def looked_up(numbers, places):
+        found = {}
+        for place in places:
+            found[place] = numbers[place]
+        return sum(found.values())
+
+    def with_tensors(numbers, places, x):
+        found = {}
+        for place in places:
+            found[place] = numbers[place]
+        return sum(found.values()) + hia.sum(x * 2.0)
+
+    numbers, places = [1, 5, 7], [2, 0, 2]
+    assert hia.function(looked_up, strict=True)(numbers, places) == 8
+    x = hia.tensor([1.0, 2.0])
+    assert float(hia.function(with_tensors, strict=True)(numbers, places, x)) == 14.0

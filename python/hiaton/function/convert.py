@@ -14,6 +14,7 @@ import typing
 from hiaton import testing
 from hiaton.function import prelude
 from hiaton.function.array_uses import looked_up, read_as_lists, resized
+from hiaton.function.earlier_types import EarlierTypes
 from hiaton.function.errors import ConversionError
 from hiaton.function.graph_types import GraphTypes, graph_type, items_as_list
 from hiaton.function.instances import Instances, parameters_of
@@ -36,7 +37,7 @@ class Cell(typing.NamedTuple):
     where: str
 
 
-class Converter(Rounds, Instances, GraphTypes, Reasons):
+class Converter(Rounds, Instances, EarlierTypes, GraphTypes, Reasons):
     """Converts a function for arguments of some types."""
 
     def __init__(self, function, types, fields, names, entry=None, by_arguments=False, has_aux=False,
@@ -59,6 +60,8 @@ class Converter(Rounds, Instances, GraphTypes, Reasons):
         self.signatures = {}        # by function
         self.any_size = {}          # by function and the types without sizes: types for tensors of many sizes
         self.drafted = set()        # instances of which a first draft was made
+        self.of_prelude = {}        # by key of an instance that this round has built: the function of the prelude it is made of
+        self.giving_nothing = set()  # the keys of those of which earlier conversions have found that they give no value
         self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed
         self.learned = []           # the parameters, in the order of the module

@@ -79,8 +79,9 @@ class Instances:
         for type_ in types:
             if size_of(type_) > DEEPEST_TYPE:
                 raise ConversionError(f"{place(self.function)}: '{name}': {GROWS}, found {_shown(type_)}")
+        self.recall(key)
         result = self.known_type(("result", key))
-        if result is NEVER and not is_entry and key not in self.drafted:
+        if result is NEVER and not is_entry and key not in self.drafted and key not in self.giving_nothing:
             self.sizes[like].append(types)
             result = self._drafted(key, lambda known: self._declared(key, name, types, known, False, parameters), build)
             self.sizes[like].pop()

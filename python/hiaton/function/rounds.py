@@ -6,6 +6,7 @@ import threading
 import types as python_types
 
 from hiaton import _core
+from hiaton.function import prelude
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.given_mappings import mappings_in
@@ -31,7 +32,9 @@ class Rounds:
             raise ConversionError(f"{place(self.function)}: '{self.function.__qualname__}' is a generator or a coroutine, which a graph "
                                   "cannot give; give a list")
         with _one_at_a_time:  # conversions note what they find out in the trees of functions, which several may share
-            return self._finish(self._last_round())
+            main = self._last_round()
+            self.remember()
+            return self._finish(main)
 
     def _last_round(self):
         """Goes on until nothing new is found, and gives the instance that runs."""
@@ -88,6 +91,7 @@ class Rounds:
 
     def _begin_round(self):
         self.left, self.fixed_before = [], set(self.fixed)
+        self.of_prelude = {}
         self.sites = {}
         self.speculated = {}
         self.whole = {}
@@ -163,6 +167,8 @@ class Rounds:
             except Unreached as reason:
                 found = Value(NEVER)
                 self.endings[instance.key] = reason.endings
+            if frame.where is None or prelude.is_text_of(frame.where.file):
+                self.of_prelude[instance.key] = frame.where and frame.where.function
             if found.type == FLOAT and found.ids[0] in frame.taken_out:
                 self.giving_taken_out.add(instance.key)
             known = self.assume(("result", instance.key), found.type)
