@@ -26,15 +26,15 @@ void set_heartbeat(ProcessOptions& options, const std::string& text) {
 
 bool has_joined = false;
 
-/// What there is to do after an error: nothing, but the other processes are told of it.
+/// What there is to do after the error that is being handled: nothing, but the other processes are told of
+/// it.
 class NoWork : public net::Work {
  public:
-  explicit NoWork(std::exception_ptr error) : error_(std::move(error)) {}
   std::string prepare(int /*self*/) override { std::rethrow_exception(error_); }
   void work(net::Transport& /*transport*/) override {}
 
  private:
-  const std::exception_ptr error_;
+  const std::exception_ptr error_ = std::current_exception();
 };
 
 /// Process 0 reports what goes wrong; the others have told it theirs.
@@ -104,8 +104,7 @@ int report_once() {
   const std::optional<net::Launched> launched = net::find_launched();
   if (!launched || has_joined) return report_current_exception();
   try {
-    const auto make_work = [error = std::current_exception()] { return std::make_unique<NoWork>(error); };
-    return work_launched(*launched, {}, make_work);
+    return work_launched(*launched, {}, [] { return std::make_unique<NoWork>(); });
   } catch (const std::exception&) {
     // Nobody can be told: what starts the process around has no plug-in here.
   }
