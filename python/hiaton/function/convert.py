@@ -60,7 +60,7 @@ class Converter(Rounds, Instances, EarlierTypes, GraphTypes, Reasons):
         self.signatures = {}        # by function
         self.any_size = {}          # by function and the types without sizes: types for tensors of many sizes
         self.drafted = set()        # instances of which a first draft was made
-        self.of_prelude = {}        # by key of an instance that this round has built: the function of the prelude it is made of
+        self.of_prelude = {}        # by key of an instance that this round has built: its function of the prelude, or None; see earlier_types.py
         self.giving_nothing = set()  # the keys of those of which earlier conversions have found that they give no value
         self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed

@@ -8,9 +8,10 @@ import functools
 from hiaton.function import prelude
 from hiaton.function.source import tree_of
 from hiaton.function.statements import UNBOUND
-from hiaton.function.types import NEVER, NUMBERS, Const, Func, Objs, Type
+from hiaton.function.types import NEVER, NUMBERS, Const, Func, Type
 
 _MOST = 20_000  # instances that are remembered
+_MOST_LEVELS = 1000  # smaller numbers in keys are no identities
 _PLAIN = (*NUMBERS, str, bytes, type(None))
 _remembered = {}  # by what conversions differ in and the key of an instance: the pairs of what was assumed there, and its type
 
@@ -35,8 +36,12 @@ class EarlierTypes:
         if len(_remembered) + len(found) > _MOST:
             _remembered.clear()
         for key, pairs in found.items():
-            if _is_known(key[:-1], self.of_prelude[key]) and _lasts(key) and _lasts(tuple(type_ for _, type_ in pairs)):
-                _remembered[(*self._differences(), key)] = tuple(pairs)
+            name, pairs = (*self._differences(), key), tuple(pairs)
+            if _remembered.get(name) == pairs:
+                continue
+            places = key[:-1], tuple(what[2:] for what, _ in pairs)
+            if _is_known(places, self.of_prelude[key]) and _lasts(key) and _lasts(tuple(type_ for _, type_ in pairs)):
+                _remembered[name] = pairs
 
     def _differences(self):
         """What the types depend on besides those of the arguments."""
@@ -56,10 +61,11 @@ def _lasts(value):
     return value.__module__ == "builtins" if isinstance(value, type) else type(value) in _PLAIN
 
 
-def _is_known(key, function):
-    """Whether the identities in the key are those of a function of the prelude and of its tree, which live as long as the module."""
+def _is_known(places, function):
+    """Whether the identities in it are those of a function of the prelude and of its tree, which live as long as the module. None: what
+    helps with values of some types has no text, and none of them."""
     known = _identities_of(function) if _is_of_module(function) else ()
-    return all(type(one) is not int or one < _MOST_LEVELS or one in known for one in _parts_of(key))
+    return all(type(one) is not int or one < _MOST_LEVELS or one in known for one in _parts_of(places))
 
 
 def _is_of_module(function):
@@ -67,16 +73,13 @@ def _is_of_module(function):
     return prelude.holds(names) and names.get(function.__name__) is function
 
 
-_MOST_LEVELS = 1000  # smaller numbers are no identities
-
-
 @functools.cache
 def _identities_of(function):
     return frozenset((id(function), id(function.__code__), *map(id, ast.walk(tree_of(function)))))
 
 
-def _parts_of(key):
-    for part in key:
+def _parts_of(places):
+    for part in places:
         if isinstance(part, (tuple, frozenset)):
             yield from _parts_of(part)
         else:
