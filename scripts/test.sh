@@ -92,9 +92,9 @@ format_is_clean() {
     xargs -0 clang-format --dry-run -Werror
 }
 
-# What clang-tidy reads: everything but the tests, and one of the instruction sets that a kernel is compiled for. Two lines
-# each, an option and a name: one check would take longer with the headers of CLI11 than everything else. The long ones come
-# first, so that no processor is idle at the end.
+# What clang-tidy reads, two lines each: an option, which leaves out a check that takes longer than all others together where
+# the headers of CLI11 are read, and a file. Not the tests, and one of the instruction sets that a kernel is compiled for. The
+# long ones come first, so that no processor is idle at the end.
 tidy_sources() {
   python3 -B - <<'END'
 import json, re

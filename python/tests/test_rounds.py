@@ -109,21 +109,13 @@ def test_what_a_conversion_remembers_keeps_no_class_alive(defined):
 
 
 def test_what_other_settings_have_found_is_not_taken_over(defined):
-    """Lists of numbers that are looked up lie in tensors where a graph computes with none."""
+    """Loops keep the places in lists that they have found where one worker runs them alone."""
 
-    def looked_up(numbers, places):
-        found = {}
-        for place in places:
-            found[place] = numbers[place]
-        return sum(found.values())
+    def built_with(function, **settings):
+        defined.clear()
+        assert hia.function(function, strict=True, **settings)([3, 1, 3]) == 2
+        return len(defined)
 
-    def with_tensors(numbers, places, x):
-        found = {}
-        for place in places:
-            found[place] = numbers[place]
-        return sum(found.values()) + hia.sum(x * 2.0)
-
-    numbers, places = [1, 5, 7], [2, 0, 2]
-    assert hia.function(looked_up, strict=True)(numbers, places) == 8
-    x = hia.tensor([1.0, 2.0])
-    assert float(hia.function(with_tensors, strict=True)(numbers, places, x)) == 14.0
+    first = built_with(last_seen)
+    assert built_with(last_seen, workers=2) == first
+    assert built_with(last_seen, workers=2) < first

@@ -13,7 +13,7 @@ import unittest.mock
 
 import harness
 from harness import ROOT, TIMEOUT_S, hiaton
-from several_processes import ENVIRONMENT, LAUNCHERS, MODEL, TRAINING, LaunchedTest, launched, parameters_in, placed_model
+from several_processes import ENVIRONMENT, MODEL, TRAINING, LaunchedTest, launched, parameters_in, placed_model
 
 HIATON = "hiaton"
 
@@ -151,10 +151,7 @@ class Launched(LaunchedTest):
         with open(f"{other}/model.hia", "a", encoding="utf-8") as program:
             program.write("# changed\n")
         for mpi in self.each_mpi():
-            command = [*LAUNCHERS[mpi], "-n", "1", HIATON, "predict", model, "--generate=5",
-                       ":", "-n", "1", HIATON, "predict", other, "--generate=5"]
-            done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, text=True, capture_output=True,
-                                  stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+            done = launched(mpi, 1, "predict", model, "--generate=5", ":", "-n", "1", HIATON, "predict", other, "--generate=5")
             self.assertNotEqual(done.returncode, 0)
             self.assertEqual(done.stdout, "")
             self.assertRegex(done.stderr, r"error: process 1 \(.*\) has the model \w+, process 0 the model \w+")
@@ -162,10 +159,8 @@ class Launched(LaunchedTest):
     def test_other_arguments_and_options_are_refused(self):
         for other in (["--n=11"], ["--n=10", "--overflow=trap"]):
             for mpi in self.each_mpi():
-                fib = [HIATON, "run", "examples/fib.hia"]
-                command = [*LAUNCHERS[mpi], "-n", "1", *fib, "--n=10", ":", "-n", "1", *fib, *other]
-                done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, text=True, capture_output=True,
-                                      stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+                fib = ["run", "examples/fib.hia"]
+                done = launched(mpi, 1, *fib, "--n=10", ":", "-n", "1", HIATON, *fib, *other)
                 self.assertNotEqual(done.returncode, 0)
                 self.assertEqual(done.stdout, "")
                 self.assertIn("; expected the same program, arguments and options in all", done.stderr)
@@ -176,17 +171,13 @@ class Launched(LaunchedTest):
                   ("--nonsense",): (2, "error: expected a FILE to run, or a --checkpoint; see 'hiaton run --help'")}
         for words, (status, error) in errors.items():
             for mpi in self.each_mpi():
-                done = subprocess.run([*LAUNCHERS[mpi], "-n", "3", HIATON, "run", *words], cwd=ROOT, env=ENVIRONMENT, text=True,
-                                      capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+                done = launched(mpi, 3, "run", *words)
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertEqual([line for line in done.stderr.splitlines() if "error: " in line], [error])
 
     def test_an_error_of_one_before_it_joins_names_it(self):
         for mpi in self.each_mpi():
-            command = [*LAUNCHERS[mpi], "-n", "1", HIATON, "run", "examples/fib.hia", "--n=10",
-                       ":", "-n", "1", HIATON, "run", "nowhere.hia", "--n=10"]
-            done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, text=True, capture_output=True,
-                                  stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+            done = launched(mpi, 1, "run", "examples/fib.hia", "--n=10", ":", "-n", "1", HIATON, "run", "nowhere.hia", "--n=10")
             self.assertNotEqual(done.returncode, 0)
             self.assertRegex(done.stderr, r"error: process 1 \(.*\): cannot read 'nowhere.hia'")
 
