@@ -16,7 +16,7 @@ from hiaton import distributed, nn, optim
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "-n"], "mpich": ["mpiexec.mpich", "-launcher", "fork", "-n"]}
 # Open MPI runs as root, with more processes than cores, and looks for no other hosts.
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated", "OMPI_MCA_pml": "ob1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 SCRIPT = """

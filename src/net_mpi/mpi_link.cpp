@@ -209,7 +209,7 @@ class MpiLink : public Link {
   void close() override {
     set_yields(yields_);
     // Nobody sends any more once all have come here.
-    MPI_Barrier(small_);
+    meet();
     for (Transfer& transfer : receives_) {
       MPI_Cancel(&transfer.request);
       MPI_Wait(&transfer.request, MPI_STATUS_IGNORE);
@@ -245,10 +245,21 @@ class MpiLink : public Link {
   }
   static bool is_large(const Packet& packet) { return packet.size() > kPacketBytes; }
 
+  /// Waits until all processes have called this, and leaves the processor meanwhile to those that have not:
+  /// a barrier of MPI keeps it. An error is left to the call that comes next.
+  void meet() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int is_done = 0;
+    MPI_Ibarrier(small_, &request);
+    while (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_done == 0)
+      std::this_thread::sleep_for(kLongestNap);
+  }
+
   void find_hosts() {
     std::array<char, MPI_MAX_PROCESSOR_NAME> own{};
     int length = 0;
     check(MPI_Get_processor_name(own.data(), &length));
+    meet();
     std::vector<char> all(own.size() * static_cast<std::size_t>(size_));
     constexpr int kLength = MPI_MAX_PROCESSOR_NAME;
     check(MPI_Allgather(own.data(), kLength, MPI_CHAR, all.data(), kLength, MPI_CHAR, small_));

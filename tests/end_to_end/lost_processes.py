@@ -35,8 +35,8 @@ class Lost(LaunchedTest):
             [*LAUNCHERS[mpi], "-n", "3", HIATON, *command]
         process = subprocess.Popen(start, cwd=ROOT, env=ENVIRONMENT, text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        pid = self.wait_for_process(model, RANKS[mpi or "openmpi"], number)
-        time.sleep(1.5)
+        pid = self.wait_for_process(model, RANKS[mpi or "openmpi"], number, joined=3)
+        time.sleep(0.3)
         begin = time.monotonic()
         os.kill(pid, with_signal)
         said = process.communicate(timeout=TIMEOUT_S)[1]
@@ -153,7 +153,7 @@ class Lost(LaunchedTest):
             os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
             return launched(mpi, 1, *words[1:], ":", "-n", "1", "env", f"LD_PRELOAD={stops}", *words)
 
-        # The others spin for ten seconds: all of them at the same time.
+        # The others wait for ten seconds: all of them at the same time.
         with concurrent.futures.ThreadPoolExecutor() as pool:
             ended = {mpi: pool.submit(launched_on_one_processor, mpi) for mpi in self.each_mpi()}
         for mpi, done in ended.items():
@@ -204,13 +204,13 @@ class Lost(LaunchedTest):
         for (name, words), sent, _ in itertools.product(commands.items(), (signal.SIGKILL, signal.SIGSTOP), range(MOMENTS)):
             number = moments.randrange(2)
             # Who says nothing before all have joined is not named.
-            begin = 0 if sent == signal.SIGKILL else 1.5
-            moment = begin + moments.uniform(0, 1.5)
+            joined = 0 if sent == signal.SIGKILL else 2
+            moment = 0.1 * joined + moments.uniform(0, 1)
             with self.subTest(name, sent=sent, number=number, moment=moment):
                 shutil.rmtree(out, ignore_errors=True)
                 process = subprocess.Popen([HIATON, *words, "--hosts=localhost:2", "--heartbeat=1s"], cwd=ROOT, text=True,
                                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-                pid = self.wait_for_process(files[name], RANKS["openmpi"], number)
+                pid = self.wait_for_process(files[name], RANKS["openmpi"], number, joined)
                 time.sleep(moment)
                 os.kill(pid, sent)
                 said = process.communicate(timeout=TIMEOUT_S)[1]

@@ -16,7 +16,7 @@ MODEL = "models/treelstm.hia"
 LAUNCHERS = {"openmpi": ["mpirun.openmpi"], "mpich": ["mpiexec.mpich", "-launcher", "fork"]}
 RANKS = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_plm": "isolated", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "OMPI_MCA_plm": "isolated", "OMPI_MCA_pml": "ob1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
 
@@ -74,6 +74,14 @@ def pid_of_process(text, variable, number):
         except OSError:
             pass
     return None
+
+
+def memories_open_in(pid):
+    """How many processes there are whose packets this one reads in their memory, itself among them."""
+    try:
+        return (pathlib.Path("/proc") / str(pid) / "maps").read_text().count("/memfd:hiaton-packets")
+    except OSError:
+        return 0
 
 
 class ProcessesTest(CommandLineTest):
@@ -152,15 +160,15 @@ class LaunchedTest(ProcessesTest):
         if tested == 0:
             self.skipTest("neither Open MPI nor MPICH")
 
-    def wait_for_process(self, word, variable, number):
-        """The process of this number among those of a command that has the word."""
+    def wait_for_process(self, word, variable, number, joined=0):
+        """The process of this number among those of a command that has the word, once it has joined so many processes."""
         deadline = time.monotonic() + 30
-        pid = None
-        while pid is None and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
             time.sleep(0.05)
             pid = pid_of_process(word, variable, number)
-        self.assertIsNotNone(pid)
-        return pid
+            if pid is not None and memories_open_in(pid) >= joined:
+                return pid
+        self.fail(f"process {number} has not begun or not joined")
 
     def assert_nothing_is_left(self, word):
         for _ in range(40):
