@@ -11,7 +11,7 @@ extern "C" void note_interrupt(int) {
   interrupted.store(true, std::memory_order_relaxed);  // a flag by itself: it publishes no other data
 }
 
-/// Of all signals that ask a process to end.
+/// Sets the handler of all signals that ask a process to end.
 void on_interrupt(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;

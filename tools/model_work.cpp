@@ -8,7 +8,7 @@
 namespace hiaton::cli {
 namespace {
 
-/// Of fewer examples for each process, some processes would have nothing to do in the end.
+/// Fewer examples for each process are not dealt out: some processes would have nothing to do in the end.
 constexpr std::size_t kFewForEach = 2;
 
 /// The work on a checkpoint, which says of which kind its model is.

@@ -13,8 +13,8 @@ namespace hiaton::cli {
 /// What people are shown of a prediction: the class of each node that is most likely, and its probability.
 struct BestClasses {
   std::vector<int32_t> nodes;        ///< the nodes with a prediction, in increasing order
-  std::vector<int32_t> classes;      ///< of each of them
-  std::vector<float> probabilities;  ///< of each of them
+  std::vector<int32_t> classes;      ///< of each of these nodes
+  std::vector<float> probabilities;  ///< of each of these nodes
 };
 
 BestClasses best_classes(const train::Prediction& prediction);

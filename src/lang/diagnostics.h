@@ -33,7 +33,7 @@ class Diagnostics {
   void forget_after(std::size_t count) {
     if (count < found_.size()) forget(count, found_.size());
   }
-  /// Those from `begin` up to, but not including, `end`.
+  /// Drops the diagnostics from `begin` up to, but not including, `end`.
   void forget(std::size_t begin, std::size_t end) {
     const auto first = found_.begin();
     found_.erase(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));

@@ -480,7 +480,7 @@ class MpiLink : public Link {
   /// Read by wait(), which another thread may call.
   std::atomic<bool> is_receiving_large_{false};
   std::atomic<std::size_t> sends_under_way_{0};
-  std::atomic<std::size_t> large_sends_{0};  ///< of these
+  std::atomic<std::size_t> large_sends_{0};  ///< sends of large packets among them
   /// What the bell's expect() has returned, and above it how often the bell is to ring; 0: it is not
   /// expected.
   std::atomic<uint64_t> expected_{0};

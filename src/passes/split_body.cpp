@@ -47,7 +47,7 @@ class SplitBody : public CallPhases {
     }
   }
 
-  /// Those phases of a call that run in one of the caller.
+  /// The phases of a call that run in this phase of the caller.
   void call_phases(ir::NodeId id, uint32_t phase) {
     const ir::Node& node = from_[id];
     const Split& callee = *splits_[node.callee.index()];

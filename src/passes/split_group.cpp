@@ -290,8 +290,8 @@ std::vector<PlainCall> GroupPlanner::late_work() const {
   });
 }
 
-/// Those with results that could be there before all arguments are. (Where the call stands in a block that is
-/// reached later than all of these are there, that is no matter.)
+/// The calls with results that could be there before all arguments are. (Where the call stands in a block
+/// that is reached later than all of these are there, that is no matter.)
 std::vector<PlainCall> GroupPlanner::mixed_calls() const {
   return calls_where([&](const Planned& each, std::size_t i) {
     const ir::Node& call = body_of(each).nodes[i];

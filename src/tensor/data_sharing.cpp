@@ -136,7 +136,7 @@ class Top {
 
   /// What others refer to as well.
   std::span<DataObject* const> parts_of_others() const { return std::span(parts_of_others_).first(parts_); }
-  /// Those below which nothing has been looked at yet. None stands below another.
+  /// The values below which nothing has been looked at yet. None stands below another.
   std::span<DataObject* const> open() const { return std::span(values_).subspan(begin_, end_ - begin_); }
 
  private:

@@ -17,7 +17,7 @@ constexpr std::size_t kFirstOfBlocks = std::size_t{256} << 10;
 constexpr std::size_t kLargestOfBlocks = std::size_t{32} << 20;
 /// Larger blocks are mapped one by one.
 constexpr std::size_t kMostCarved = std::size_t{4} << 20;
-/// Of free blocks, more do not keep their memory.
+/// Free blocks of more bytes than this in all do not keep their memory.
 constexpr std::size_t kMostFree = std::size_t{32} << 20;
 
 std::size_t whole_pages(std::size_t bytes) {

@@ -28,7 +28,8 @@ std::string float_text(T number) {
   return looks_integral ? text + ".0" : text;
 }
 
-/// Of a text that is a number. What lies nearer to zero than every other float becomes zero.
+/// The float nearest to the number that the text is. What lies nearer to zero than every other float becomes
+/// zero.
 template <class T>
 std::optional<T> nearest_float(std::string_view digits) {
   static const locale_t with_points = newlocale(LC_ALL_MASK, "C", nullptr);
@@ -201,7 +202,7 @@ using SharedParts = std::set<std::pair<const DataObject*, const DataType*>>;
 /// How the fields of data values that fit are laid out, of the types that it was asked for.
 class ExpectedLayouts {
  public:
-  /// Of each variant, the code of the layout that makes it fit as far as it is not looked below; kUnknown
+  /// The code of the layout that makes each variant fit as far as it is not looked below; kUnknown
   /// where the fields have to be looked at one by one, as tensors have. Valid until the next call.
   std::span<const uint16_t> of(const DataType& type) {
     if (&type != latest_.type) latest_ = known(type);

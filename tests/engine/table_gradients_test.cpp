@@ -57,7 +57,7 @@ TEST(TableGradients, OfSeveralExamplesAtOnceAreThoseOfEach) {
   for (std::size_t i = 0; i < examples.size(); ++i) EXPECT_EQ(found[i], program.run(examples[i]).values) << i;
 }
 
-/// With a table for each cell, 80 megabytes would not suffice for two of a hundred rows.
+/// 80 megabytes would not suffice for two tables of a hundred rows if there were one for each cell.
 TEST(TableGradients, TakeMemoryInProportionToTheTable) {
   const Program program = Program::from_text("distance.hia", kDistance);
   RunStats stats;
