@@ -68,8 +68,8 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     const bool is_placed = !plan.sent.empty();
     const bool has_workers = (is_parallel || plan.has_tensors) && !is_placed;
     const int workers = has_workers ? std::max(1, options.workers) : 1;
-    const int processes = options.processes != nullptr ? options.processes->size() : 1;
-    if (!options.share_every_call) state_.fork_room = fork_room_for(workers * processes - 1);
+    const bool is_alone = options.processes == nullptr || options.processes->size() == 1;
+    if (is_alone && !options.share_every_call) state_.fork_room = fork_room_for(workers - 1);
     if (plan.has_data) {
       const auto take_bytes = [this](std::size_t bytes) { return budget_.take_bytes(bytes); };
       // A test of all that may happen sees a cell exchanged wherever it can be.

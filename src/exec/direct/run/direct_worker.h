@@ -59,8 +59,10 @@ struct ForkEntry {
 /// How much the free groups of calls of one worker weigh at most; deeper ones run in their sequential form.
 inline constexpr uint32_t kMostForks = 8;
 
-/// The same where so many others may ask for a call. Of two workers, hardly one ever gives away six calls
-/// before it has made new groups, and a call that could be stolen costs more than a plain one.
+/// The same where so many other workers of this process, and nobody else, may ask for a call. One of two
+/// workers hardly ever gives away six calls before it has made new groups, and a call that could be stolen
+/// costs more than a plain one. Other processes ask for calls that are large enough to be sent, of which a
+/// list of six holds too few: `list_queens` left one of two processes without work for a fifth of the time.
 constexpr uint32_t fork_room_for(std::size_t others) {
   return std::min<uint32_t>(kMostForks, 5 + static_cast<uint32_t>(std::bit_width(others)));
 }
