@@ -3,46 +3,21 @@
 #include <chrono>
 #include <thread>
 
+#include "base/spinning.h"
+
 namespace hiaton {
 namespace {
 
 /// So long a thread looks for work, or for the end of it, before it sleeps. To wake takes some 50 us; less
 /// than this passes between two steps of training, and between the ends of their parts.
 constexpr std::chrono::microseconds kLooking{300};
-/// So long where the latest waits have been longer than that: what it would look for in vain is a turn that
-/// another program may want.
-constexpr std::chrono::microseconds kGlance{20};
-constexpr int kLongWaits = 3;
-
-using Clock = std::chrono::steady_clock;
 
 /// The thread does not yield while it looks: where another program wants its core, too, it would get no other
-/// turn for milliseconds, and who waits for it would wait as long.
-bool is_changed_before(Clock::time_point end, const std::atomic<uint64_t>& value, uint64_t old) {
-  do {
-    for (int i = 0; i < 32; ++i) {
-      if (value.load() != old) return true;
-      pause_thread();
-    }
-  } while (Clock::now() < end);
-  return false;
-}
-
-/// Looks, and then sleeps, until the value is another one. Threads of the whole process count how many waits in
-/// a row were long, since a short run has threads of its own.
-void look_and_sleep(const std::atomic<uint64_t>& value, uint64_t old) {
-  static std::atomic<int> long_waits{0};
-  const Clock::time_point began = Clock::now();
-  const int before = long_waits.load(std::memory_order_relaxed);
-  const auto looking = before < kLongWaits ? kLooking : kGlance;
-  if (!is_changed_before(began + looking, value, old)) {
-    value.wait(old);
-    if (Clock::now() - began > kLooking) {
-      if (before < kLongWaits) long_waits.store(before + 1, std::memory_order_relaxed);
-      return;
-    }
-  }
-  if (before > 0) long_waits.store(0, std::memory_order_relaxed);
+/// turn for milliseconds, and who waits for it would wait as long. Whether it looks is found out for the
+/// whole process, since a short run has threads of its own.
+bool is_changed_soon(const std::atomic<uint64_t>& value, uint64_t old) {
+  static Spinning spinning(kLooking);
+  return spinning.look([&] { return value.load() != old; });
 }
 
 unsigned cores() {
@@ -56,11 +31,7 @@ SharedLoop::SharedLoop(std::size_t threads) : has_core_for_each_(threads <= core
 
 /// A thread that looks takes the time of one that works where there are more threads than cores.
 void SharedLoop::wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) const {
-  if (has_core_for_each_) {
-    look_and_sleep(value, old);
-  } else {
-    value.wait(old);
-  }
+  if (!has_core_for_each_ || !is_changed_soon(value, old)) value.wait(old);
 }
 
 bool SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>& work) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 namespace hiaton {
 namespace {
 
@@ -47,6 +51,26 @@ TEST(Spinning, LooksAgainAfterItHasBroughtSomething) {
     looks = 0;
     EXPECT_TRUE(spinning.look(at_the_third_look));
   }
+}
+
+TEST(Spinning, OfSeveralThreadsGoesByWhatAllHaveFound) {
+  Spinning spinning;
+  std::atomic<int> waits_with_one_look{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int wait = 0; wait < 250; ++wait) {
+        int looks = 0;
+        EXPECT_FALSE(spinning.look([&] {
+          ++looks;
+          return false;
+        }));
+        if (looks == 1) waits_with_one_look.fetch_add(1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(waits_with_one_look.load(), 900);
 }
 
 }  // namespace

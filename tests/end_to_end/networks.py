@@ -14,7 +14,7 @@ from two_networks import ADDRESSES, Refused, TwoNetworks
 
 HIATON = "hiaton"
 
-SILENCE_S = 4
+SILENCE_S = 2
 TIME_TO_END_S = 4  # once nothing was heard of the other process for so long
 
 QUEENS_14 = "365596\n"  # a known number: one process alone would take ten seconds for it
@@ -69,7 +69,7 @@ class Networks(LaunchedTest):
         """Until both processes compute."""
         for number in (0, 1):
             self.wait_for_process(program, RANKS["openmpi"], number)
-        time.sleep(1.5)
+        time.sleep(1)
 
     def test_a_line_that_is_cut_for_some_seconds_goes_on(self):
         program = self.queens()
@@ -78,7 +78,7 @@ class Networks(LaunchedTest):
         self.wait_until_it_runs(program)
         self.assertIsNone(process.poll(), "it ended before the line was cut")
         networks.line.is_cut = True
-        time.sleep(3)
+        time.sleep(2)
         networks.line.is_cut = False
         out, said = process.communicate(timeout=TIMEOUT_S)
         self.assertEqual((process.returncode, out), (0, QUEENS_14), said)
