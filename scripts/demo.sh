@@ -17,7 +17,7 @@ quietly() {
   output="$("$@" 2>&1)" || { echo "$output" >&2; return 1; }
 }
 
-install_missing demo
+install_missing to_build
 say "Building (build/release)"
 quietly cmake --preset release
 quietly cmake --build --preset release --target hiaton benchmark_programs

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what Hiaton's scripts need and the machine lacks. Works on a bare Debian 12, as root or with sudo.
-# Run it alone, or source it and call install_missing: for all scripts, or "install_missing demo" for scripts/demo.sh alone.
+# Run it alone, or source it and call install_missing: for all scripts, or "install_missing to_build" for scripts/demo.sh alone.
 
 hiaton_packages=(
   g++ cmake ninja-build ccache          # to build
@@ -38,10 +38,10 @@ as_root() {
   fi
 }
 
-# install_missing [demo]: what all scripts need, or what the demo needs.
+# install_missing [to_build]: what all scripts need, or what it takes to build all and to run the demo.
 install_missing() {
   local wanted=("${hiaton_packages[@]}")
-  [[ "${1-}" == demo ]] || wanted+=("${hiaton_test_packages[@]}")
+  [[ "${1-}" == to_build ]] || wanted+=("${hiaton_test_packages[@]}")
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     echo "warning: this is no Debian; install these or their like yourself: ${wanted[*]}" >&2
     return 0

@@ -121,8 +121,17 @@ declare -A begun=() began_at=()
 begin() {
   local name="$1"
   shift
-  "$@" >"$logs/${name//[ \/]/_}.log" 2>&1 &
+  and_its_end "$logs/${name//[ \/]/_}" "$@" &
   begun["$name"]=$! began_at["$name"]=$SECONDS
+}
+
+# and_its_end LOG COMMAND...: writes down when the command has ended, too.
+and_its_end() {
+  local log="$1" status=0
+  shift
+  "$@" >"$log.log" 2>&1 || status=$?
+  echo "$SECONDS" >"$log.ended_at"
+  return "$status"
 }
 
 # begin_when_idle NAME COMMAND...: the same, but it works only where nothing else wants a processor: what is tested
@@ -141,9 +150,10 @@ when_idle() {
 finish() {
   local name="$1" log="$logs/${1//[ \/]/_}.log" status=0
   wait "${begun["$name"]}" || status=$?
-  local took="$((SECONDS - began_at["$name"])) s"
+  local took="$(($(<"${log%.log}.ended_at") - began_at["$name"])) s" last
+  last="$(tail -n 1 "$log")"
   case "$status" in
-    0) passed=$((passed + 1)) && echo "passed: $name ($took): $(tail -n 1 "$log")" ;;
+    0) passed=$((passed + 1)) && echo "passed: $name ($took)${last:+: $last}" ;;
     77) skipped+=("$name: $(tail -n 1 "$log")") && tail -n 1 "$log" ;;
     *) fail "$name" && echo "FAILED: $name" && tail -n 60 "$log" ;;
   esac
@@ -156,12 +166,13 @@ test_built() {
 
 mkdir -p "$logs"
 say "What the machine lacks"
-check "install" install_missing
-say "Format"
-check "clang-format" format_is_clean
+check "install what builds" install_missing to_build
+begin "install what tests" install_missing
 # What is tested next is compiled while the tests before it run: so no processor is idle while these wait.
 say "Tests: release"
 check "build release" build release
+finish "install what tests"
+check "clang-format" format_is_clean
 begin_when_idle "build asan" build asan
 test_built release
 say "Tests: asan"
