@@ -1,6 +1,7 @@
 // hiaton check FILE...
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "commands.h"

@@ -1,10 +1,14 @@
 // The command line, and its commands, one file each.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace hiaton::cli {
 

@@ -1,6 +1,7 @@
 // hiaton eval CHECKPOINT [--data FILE]
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 

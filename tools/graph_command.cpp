@@ -1,6 +1,7 @@
 // hiaton graph FILE [--after=PASS] [--format=FORMAT] [--out=FILE]
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <limits>
 #include <memory>

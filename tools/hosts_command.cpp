@@ -1,6 +1,7 @@
 // hiaton hosts [HOSTS]
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "commands.h"

@@ -1,6 +1,7 @@
 // hiaton predict CHECKPOINT [--data FILE]
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <memory>

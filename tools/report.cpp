@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ir/names.h"
+#include "output.h"
 #include "units.h"
 
 namespace hiaton::cli {

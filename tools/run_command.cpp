@@ -1,6 +1,7 @@
 // hiaton run FILE [--name=value ...]
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <memory>

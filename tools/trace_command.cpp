@@ -1,6 +1,7 @@
 // hiaton trace FILE [--name=value ...] --out trace.json
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "hiaton/trace.h"
 #include "net/collect.h"
 #include "output.h"
+#include "process.h"
 #include "program_options.h"
 #include "program_run.h"
 #include "report.h"

@@ -1,6 +1,7 @@
 // hiaton train MODEL [--data FILE --dev FILE ...]
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <csignal>
 #include <memory>

@@ -1,6 +1,7 @@
 // hiaton watch FILE [--name=value ...] [--processes=N] --out run.html
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 
