@@ -92,18 +92,15 @@ format_is_clean() {
     xargs -0 clang-format --dry-run -Werror
 }
 
-# What clang-tidy reads, two lines each: an option, which leaves out a check that takes longer than all others together where
-# the headers of CLI11 are read, and a file. Not the tests, and one of the instruction sets that a kernel is compiled for. The
-# long ones come first, so that no processor is idle at the end.
+# What clang-tidy reads: not the tests, and one of the instruction sets that a kernel is compiled for. The long ones come
+# first, so that no processor is idle at the end.
 tidy_sources() {
   python3 -B - <<'END'
 import json, re
 long = re.compile(r"/(hiaton_cli|hiaton_exec|learn_trees|hiaton_train|hiaton_lang)\.dir/")
-with_cli11 = re.compile(r"/(hiaton_cli|hiaton|learn_trees)\.dir/")
 files = [one["file"] for one in json.load(open("build/tidy/compile_commands.json"))]
 files = [file for file in files if not re.search(r"/tests/|_avx2|_portable", file)]
-for file in sorted(files, key=lambda file: not long.search(file)):
-    print("--checks=" + ("-performance-unnecessary-value-param" if with_cli11.search(file) else ""), file, sep="\n")
+print(*sorted(files, key=lambda file: not long.search(file)), sep="\n")
 END
 }
 
@@ -111,7 +108,7 @@ END
 # clang-tidy says about its own progress.
 tidy() {
   cmake --preset tidy && cmake --build build/tidy --target hiaton_ops_header -j "$jobs" || return
-  tidy_sources | xargs -d '\n' -n 2 -P "$jobs" clang-tidy -p build/tidy -quiet -extra-arg=-Wno-c99-extensions \
+  tidy_sources | xargs -d '\n' -n 1 -P "$jobs" clang-tidy -p build/tidy -quiet -extra-arg=-Wno-c99-extensions \
     -extra-arg=-Wno-unused-command-line-argument -extra-arg=-Wno-ignored-optimization-argument 2>&1 |
     sed -E '/^[0-9]+ warnings? generated|^$/d'
 }
