@@ -9,6 +9,16 @@
 namespace hiaton {
 namespace {
 
+/// How often a wait looks for what does not come.
+int looks_in_vain(Spinning& spinning) {
+  int looks = 0;
+  EXPECT_FALSE(spinning.look([&] {
+    ++looks;
+    return false;
+  }));
+  return looks;
+}
+
 TEST(Spinning, LooksAgainUntilItIsThere) {
   Spinning spinning;
   int looks = 0;
@@ -20,11 +30,7 @@ TEST(Spinning, LooksOnceWhereItHasBroughtNothingOfLate) {
   Spinning spinning;
   int waits_with_one_look = 0;
   for (int wait = 0; wait < 1000; ++wait) {
-    int looks = 0;
-    EXPECT_FALSE(spinning.look([&] {
-      ++looks;
-      return false;
-    }));
+    const int looks = looks_in_vain(spinning);
     waits_with_one_look += looks == 1 ? 1 : 0;
     EXPECT_TRUE(looks > 1 || wait > 2) << wait;
   }
@@ -53,19 +59,23 @@ TEST(Spinning, LooksAgainAfterItHasBroughtSomething) {
   }
 }
 
-TEST(Spinning, OfSeveralThreadsGoesByWhatAllHaveFound) {
+TEST(Spinning, GoesByWhatAnotherThreadHasFound) {
+  Spinning spinning;
+  std::thread other([&] {
+    for (int wait = 0; wait < 3; ++wait) EXPECT_GT(looks_in_vain(spinning), 1);
+  });
+  other.join();
+  EXPECT_EQ(looks_in_vain(spinning), 1);
+}
+
+TEST(Spinning, LooksForSeveralThreadsAtTheSameTime) {
   Spinning spinning;
   std::atomic<int> waits_with_one_look{0};
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       for (int wait = 0; wait < 250; ++wait) {
-        int looks = 0;
-        EXPECT_FALSE(spinning.look([&] {
-          ++looks;
-          return false;
-        }));
-        if (looks == 1) waits_with_one_look.fetch_add(1);
+        if (looks_in_vain(spinning) == 1) waits_with_one_look.fetch_add(1);
       }
     });
   }
