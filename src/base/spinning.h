@@ -16,8 +16,6 @@ namespace hiaton {
 /// at the same time, and each goes by what the others have found: all loads and stores are relaxed.
 class Spinning {
  public:
-  using Clock = std::chrono::steady_clock;
-
   /// `longest`: so long one wait looks.
   explicit Spinning(std::chrono::microseconds longest = std::chrono::microseconds(60)) : longest_(longest) {}
 
@@ -45,6 +43,7 @@ class Spinning {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr int kLooksBetweenClocks = 16;
   static constexpr int kTries = 3;
   static constexpr int kMostInVain = 6;
