@@ -154,7 +154,6 @@ class OwnObjects:
         if self._may_have_own_objects(root):
             is_inside = not isinstance(self.where, Scope)
             self.converter.note_own_name(self.where.function, InnerName(place_of_inner(self.where.tree), root) if is_inside else root)
-            self.fail()
         return False
 
     def _is_read_inside(self, name):
@@ -184,9 +183,9 @@ class OwnObjects:
         return made
 
     def note_changed(self, names):
+        """This round goes on, and finds more that the next one goes by."""
         note_changes(tree_of(self.where.function), self.node, set(names))
         self.converter.changed = True
-        self.fail()
 
     # Attributes.
 
