@@ -192,7 +192,7 @@ std::optional<PreparedRun> prepare(const CLI::App& command, ProgramRun& run,
     throw UsageError(
         fmt::format("expected a FILE to run, or a --checkpoint; see 'hiaton {} --help'", command.get_name()));
   }
-  PreparedRun prepared{load_in_time(run, checkpoint), {}, {}, {}};
+  PreparedRun prepared{load_in_time(run, checkpoint), {}, {}};
   std::vector<std::string> words = command.remaining();
   words.insert(words.end(), after_dashes.begin(), after_dashes.end());
   prepared.arguments = ProgramArguments(prepared.program, run.file, command).parse(words);
@@ -200,8 +200,6 @@ std::optional<PreparedRun> prepare(const CLI::App& command, ProgramRun& run,
   prepared.parameters = checkpoint ? train::load_values(checkpoint->parameters, parameters)
                                    : initial_parameters(parameters, run.seed);
   run.run.cancel = &cancel_on_interrupt();
-  if (run.run.workers > 1) prepared.threads = std::make_unique<ThreadPool>(run.run.workers);
-  run.run.pool = prepared.threads.get();
   run.run.parameters = prepared.parameters;  // a vector that is moved keeps its elements where they are
   return prepared;
 }

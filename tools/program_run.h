@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "hiaton/engine.h"
-#include "hiaton/thread_pool.h"
 
 namespace hiaton::cli {
 
@@ -37,8 +36,6 @@ struct PreparedRun {
   Program program;
   std::vector<Value> arguments;
   std::vector<Value> parameters;  ///< parameters of the program; the options of the run refer to them
-  std::unique_ptr<ThreadPool>
-      threads;  ///< the threads of the workers; the options refer to them; null: one worker
 };
 
 /// Reads the program and its arguments, and lets Ctrl-C cancel the run. Nothing where help was asked for,

@@ -137,7 +137,7 @@ struct GraphFunction {
     values.reserve(learned.size());
     for (const nb::object& one : learned) values.push_back(nb::inst_ptr<LearnedTensor>(one)->value);
     run_interruptibly([&](const std::atomic<bool>& cancel) {
-      RunOptions options = settings.options(source->threads().of(settings.workers), cancel);
+      RunOptions options = settings.options(cancel);
       options.parameters = values;
       options.checks_data = false;  // snapshots make values of the types of the graph
       run(std::move(options));

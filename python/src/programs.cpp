@@ -5,7 +5,6 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -174,21 +173,6 @@ Function function_of(const std::shared_ptr<Source>& source, const std::string& n
 
 }  // namespace
 
-ThreadPool* Threads::of(int workers) {
-  if (workers == 1) return nullptr;
-  const std::lock_guard lock(mutex_);
-  // The threads of a process that was forked are in the other one: their pool can only be left alone.
-  std::unique_ptr<ThreadPool>& pool = pools_[{getpid(), workers}];
-  if (pool == nullptr) pool = std::make_unique<ThreadPool>(workers);
-  return pool.get();
-}
-
-Threads::~Threads() {
-  for (auto& [key, pool] : pools_) {
-    if (key.first != getpid()) static_cast<void>(pool.release());
-  }
-}
-
 Source::Source(ir::Module module, CompileOptions options)
     : module_(std::move(module)), options_(std::move(options)) {}
 
@@ -293,10 +277,9 @@ void print_line(std::string_view line) {
 
 }  // namespace
 
-RunOptions RunSettings::options(ThreadPool* pool, const std::atomic<bool>& cancel) const {
+RunOptions RunSettings::options(const std::atomic<bool>& cancel) const {
   RunOptions options;
   options.workers = workers;
-  options.pool = pool;
   options.batching = batching;
   options.evaluation = evaluation;
   options.parts = parts;
@@ -310,7 +293,7 @@ RunOptions RunSettings::options(ThreadPool* pool, const std::atomic<bool>& cance
 
 void Function::run(const std::function<void(RunOptions)>& run) const {
   run_interruptibly([&](const std::atomic<bool>& cancel) {
-    RunOptions options = settings.options(source->threads().of(settings.workers), cancel);
+    RunOptions options = settings.options(cancel);
     if (store == nullptr) return run(std::move(options));
     const std::shared_lock lock(store->mutex());
     const bool gives_scalars = std::ranges::all_of(program->results(), &Type::is_scalar);

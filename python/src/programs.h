@@ -12,7 +12,6 @@
 
 #include "hiaton/engine.h"
 #include "hiaton/model.h"
-#include "hiaton/thread_pool.h"
 #include "hiaton/train.h"
 #include "tensors.h"
 
@@ -74,23 +73,7 @@ struct RunSettings {
   std::chrono::nanoseconds timeout = RunOptions().timeout;
 
   /// The options of a run with these settings, which `cancel` ends early.
-  RunOptions options(ThreadPool* pool, const std::atomic<bool>& cancel) const;
-};
-
-/// Threads that stay between runs; new ones after a fork, which has none of them.
-class Threads {
- public:
-  Threads() = default;
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-  ~Threads();
-
-  /// Null for one worker.
-  ThreadPool* of(int workers);
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<int, int>, std::unique_ptr<ThreadPool>> pools_;  ///< by process and number
+  RunOptions options(const std::atomic<bool>& cancel) const;
 };
 
 /// Runs `run` with the interpreter's lock released. Ctrl-C sets what it is given, which ends it: then what
@@ -160,12 +143,10 @@ class Source {
   /// Where a run adds up the gradients of the model, to be cleared: what an earlier call got, if nobody holds
   /// that any more, for memory that is new costs more than the zeros in it. With the interpreter's lock.
   std::shared_ptr<Gradients> sums();
-  Threads& threads() { return threads_; }
 
  private:
   ir::Module module_;
   CompileOptions options_;
-  Threads threads_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Program>> programs_;
   std::shared_ptr<const Model> model_;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/borrowed_pool.h"
 #include "exec/counted_run.h"
 #include "exec/direct/run/call_chain.h"
 #include "exec/direct/run/direct_run.h"
@@ -198,9 +199,9 @@ class DirectRuns {
 
   /// `entry` is that of one worker.
   void shared_out(const PlanCache::Entry& entry) {
-    std::optional<ThreadPool> own;
+    std::optional<BorrowedPool> own;
     ThreadPool* pool = options_.pool;
-    if (pool == nullptr) pool = &own.emplace(options_.workers);
+    if (pool == nullptr) pool = own.emplace(options_.workers).get();
     const auto threads = static_cast<std::size_t>(options_.workers);
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;

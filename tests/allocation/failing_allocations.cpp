@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 
+#include "base/borrowed_pool.h"
 #include "tensor/small_objects.h"
 
 namespace {
@@ -45,6 +46,7 @@ bool FailingAllocations::has_failed() const {
 }
 
 int64_t live_allocations() {
+  end_idle_pools();
   free_kept_objects();
   return live.load();
 }

@@ -23,8 +23,8 @@ class FailingAllocations {
   bool has_failed() const;
 };
 
-/// Pieces of memory that were allocated and not freed, but for what a thread keeps for its next objects: this
-/// one keeps none from here on.
+/// Pieces of memory that were allocated and not freed, but for what threads keep for their next objects: this
+/// one, and those that the process keeps for runs, keep none from here on.
 int64_t live_allocations();
 
 }  // namespace hiaton::testing

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/borrowed_pool.h"
+#include "base/borrowed_pool.h"
 #include "base/check.h"
 #include "exec/budget.h"
 #include "exec/direct/run/call_chain.h"
@@ -34,9 +36,9 @@ class Helpers {
   ~Helpers() { end(); }
 
   /// Each makes the call work(i) for one i below `count`, as soon as its thread is there. Without a pool,
-  /// threads are started, which throws std::system_error where there are none.
+  /// one is borrowed, which throws std::system_error where a thread cannot be started.
   void begin(ThreadPool* pool, std::size_t count, std::function<void(std::size_t)> work) {
-    if (pool == nullptr) pool = &own_.emplace(static_cast<int>(count) + 1);
+    if (pool == nullptr) pool = own_.emplace(static_cast<int>(count) + 1).get();
     work_ = std::move(work);
     if (pool->begin_help(count, work_)) busy_ = pool;
   }
@@ -46,7 +48,7 @@ class Helpers {
   }
 
  private:
-  std::optional<ThreadPool> own_;
+  std::optional<BorrowedPool> own_;
   std::function<void(std::size_t)> work_;
   ThreadPool* busy_ = nullptr;
 };
@@ -183,10 +185,8 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
   bool call_others() {
     constexpr uint32_t kForksALook = 32;
     constexpr std::chrono::microseconds kToWake{50};
-    constexpr std::chrono::microseconds kToStart{200};
-    const std::chrono::microseconds short_time = options_.pool != nullptr ? kToWake : kToStart;
-    if (last_.was_below(short_time)) {
-      if (++early_forks_ % kForksALook != 0 || Clock::now() - start_ < short_time) return false;
+    if (last_.was_below(kToWake)) {
+      if (++early_forks_ % kForksALook != 0 || Clock::now() - start_ < kToWake) return false;
     }
     try {
       begin_others();

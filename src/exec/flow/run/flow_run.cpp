@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 
+#include "base/borrowed_pool.h"
 #include "base/part_tree.h"
 #include "exec/flow/run/flow_worker.h"
 #include "exec/flow/run/team.h"
@@ -160,7 +161,7 @@ class FlowRun {
   void begin() {
     start_ = Clock::now();
     pool_ = options_.pool;
-    if (pool_ == nullptr && workers_ > 1) pool_ = &own_pool_.emplace(options_.workers);
+    if (pool_ == nullptr && workers_ > 1) pool_ = own_pool_.emplace(options_.workers).get();
     packed_ = resting_.take_packed(*plan_);
     const auto packing = Clock::now();
     packed_->update(options_.parameters, pool_);
@@ -219,7 +220,7 @@ class FlowRun {
   ThreadPool& pool_of_members() {
     const auto holds_frames = [](const auto& member) { return member != nullptr && member->holds_frames(); };
     if (std::none_of(members_.begin() + 1, members_.end(), holds_frames)) return *pool_;
-    return own_pool_ ? *own_pool_ : own_pool_.emplace(options_.workers);
+    return *(own_pool_ ? *own_pool_ : own_pool_.emplace(options_.workers)).get();
   }
 
   /// The bits of gradients must not depend on who ran what where `deterministic` is asked for.
@@ -372,7 +373,7 @@ class FlowRun {
   const std::size_t workers_;
   const std::size_t count_;  ///< how many parts the examples were cut into
   std::vector<Part> parts_;
-  std::optional<ThreadPool> own_pool_;
+  std::optional<BorrowedPool> own_pool_;
   ThreadPool* pool_ = nullptr;
   std::optional<flow::Team> team_;
   std::vector<std::unique_ptr<flow::Worker>> members_;  ///< by number

@@ -1,0 +1,107 @@
+#include "base/borrowed_pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <tuple>
+#include <utility>
+
+namespace hiaton {
+namespace {
+
+/// The pools that nobody uses now. There is one of these in a process, which is never destroyed: runs may go
+/// on while the process ends.
+class IdlePools {
+ public:
+  static IdlePools& instance() {
+    static IdlePools* const pools = new IdlePools;
+    static const EndOfProcess end{*pools};
+    return *pools;
+  }
+
+  /// Null: there is none of so many threads. Tells the number of this process, too.
+  std::pair<uint64_t, std::unique_ptr<ThreadPool>> take(int threads) {
+    const std::lock_guard lock(mutex_);
+    const auto is_as_large = [threads](const auto& pool) {
+      return pool != nullptr && pool->threads() == threads;
+    };
+    const auto found = std::find_if(pools_.rbegin(), pools_.rend(), is_as_large);
+    if (found == pools_.rend()) return {process_, nullptr};
+    return {process_, std::move(*found)};
+  }
+
+  void give_back(uint64_t process, std::unique_ptr<ThreadPool> pool) {
+    std::unique_ptr<ThreadPool> oldest;  // which ends without the lock, as `pool` does
+    const std::lock_guard lock(mutex_);
+    if (process != process_) {
+      static_cast<void>(pool.release());  // its threads are in the process that was forked
+      return;
+    }
+    if (ended_) return;
+    auto place = std::find(pools_.begin(), pools_.end(), nullptr);
+    if (place == pools_.end()) place = pools_.begin();
+    oldest = std::move(*place);
+    std::move(std::next(place), pools_.end(), place);
+    pools_.back() = std::move(pool);
+  }
+
+  void end_all() {
+    Pools last;  // which end without the lock
+    const std::lock_guard lock(mutex_);
+    last.swap(pools_);
+  }
+
+ private:
+  using Pools = std::array<std::unique_ptr<ThreadPool>, 4>;
+
+  /// Without the threads no code of this library runs any more once it may have been unloaded.
+  struct EndOfProcess {
+    IdlePools& pools;
+    ~EndOfProcess() { pools.end(); }
+  };
+
+  IdlePools() {
+    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+                   [] { instance().begin_in_child(); });
+  }
+
+  void begin_in_child() {
+    new (&pools_) Pools;  // no destructor: there are no such threads here
+    ++process_;
+    mutex_.unlock();
+  }
+
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    end_all();
+  }
+
+  std::mutex mutex_;
+  Pools pools_;           ///< null, where there is none; those that were used last stand at the end
+  uint64_t process_ = 0;  ///< how many forks have led to this process
+  bool ended_ = false;
+};
+
+}  // namespace
+
+BorrowedPool::BorrowedPool(int threads) {
+  std::tie(process_, pool_) = IdlePools::instance().take(threads);
+  if (pool_ == nullptr) pool_ = std::make_unique<ThreadPool>(threads);
+}
+
+BorrowedPool::~BorrowedPool() {
+  IdlePools::instance().give_back(process_, std::move(pool_));
+}
+
+void end_idle_pools() {
+  IdlePools::instance().end_all();
+}
+
+}  // namespace hiaton
