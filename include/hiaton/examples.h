@@ -109,11 +109,10 @@ class TreeData : public DataSet {
 class TreeExamples final : public TreeData {
  public:
   /// The model and the number of classes are those of TreeData.
-  TreeExamples(const Model& model, std::vector<Tree> trees, int32_t classes)
-      : TreeData(model, classes), list_(std::move(trees)) {}
+  TreeExamples(const Model& model, std::vector<Tree> trees, int32_t classes);
 
   std::size_t size() const override { return list_.size(); }
-  std::size_t weight(std::size_t index) const override { return list_[index].nodes.size(); }
+  std::size_t weight(std::size_t index) const override { return sizes_[index]; }
   std::string place_of(std::size_t index) const override;
   uint64_t fingerprint() const override;
   const Tree& tree(std::size_t index, Tree& /*space*/) const override { return list_[index]; }
@@ -123,6 +122,8 @@ class TreeExamples final : public TreeData {
 
  private:
   std::vector<Tree> list_;
+  /// How many nodes each has, side by side: every process deals out whole batches of trees by these.
+  std::vector<uint32_t> sizes_;
 };
 
 /// A file of trees, as read_trees reads them, that may be larger than memory: what is kept are its different

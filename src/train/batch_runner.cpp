@@ -94,9 +94,9 @@ class ChosenExamples : public Examples {
 BatchRunner::BatchRunner(Model model, uint64_t seed, RunOptions run)
     : model_(std::move(model)),
       run_(std::move(run)),
-      own_pool_(run_.pool == nullptr && run_.workers > 1 ? std::make_unique<ThreadPool>(run_.workers)
+      own_pool_(run_.pool == nullptr && run_.workers > 1 ? std::make_unique<BorrowedPool>(run_.workers)
                                                          : nullptr),
-      pool_(own_pool_ != nullptr ? own_pool_.get() : run_.pool),
+      pool_(own_pool_ != nullptr ? own_pool_->get() : run_.pool),
       gradients_(model_.parameters()),
       parameters_(first_parameters(model_, seed)) {}
 

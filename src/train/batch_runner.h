@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/borrowed_pool.h"
 #include "base/part_tree.h"
 #include "hiaton/model.h"
 #include "hiaton/optimizer.h"
-#include "hiaton/thread_pool.h"
 #include "hiaton/train.h"
 #include "partition/partition.h"
 #include "train/division.h"
@@ -132,7 +132,7 @@ class BatchRunner {
 
   const Model model_;
   const RunOptions run_;
-  const std::unique_ptr<ThreadPool> own_pool_;  ///< null: one worker, or the pool of the options
+  const std::unique_ptr<BorrowedPool> own_pool_;  ///< null: one worker, or the pool of the options
   ThreadPool* const pool_;
   const std::atomic<bool>* cancel_ = nullptr;
   SharedBatches* sharing_ = nullptr;

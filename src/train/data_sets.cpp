@@ -95,6 +95,12 @@ Prediction TreeData::prediction_in(const Value& predicted, std::size_t index) co
   return train::prediction_in(predicted, tree(index, space), classes_, model_);
 }
 
+TreeExamples::TreeExamples(const Model& model, std::vector<Tree> trees, int32_t classes)
+    : TreeData(model, classes), list_(std::move(trees)) {
+  sizes_.reserve(list_.size());
+  for (const Tree& tree : list_) sizes_.push_back(static_cast<uint32_t>(tree.nodes.size()));
+}
+
 std::string TreeExamples::place_of(std::size_t index) const {
   return train::place_of(list_[index]);
 }
