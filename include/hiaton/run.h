@@ -129,7 +129,8 @@ struct RunOptions {
   /// `workers` says, in one process, and without `gradients` and `trace`.
   Evaluation evaluation = Evaluation::DataDriven;
   int workers = 1;
-  /// Whose threads are the workers; null: threads that the process keeps for runs, of which no other one uses them.
+  /// Whose threads are the workers; null: threads that the process keeps for runs, of which no other one uses
+  /// them.
   ThreadPool* pool = nullptr;
   OverflowMode overflow = OverflowMode::Wrap;
   /// How many iterations of one loop may be under way at once.

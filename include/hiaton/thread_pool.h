@@ -8,8 +8,8 @@
 #pragma GCC visibility push(default)
 namespace hiaton {
 
-/// Threads that wait for work. Runs that are given none (RunOptions::pool) take threads that the process keeps.
-/// May be used by several threads.
+/// Threads that wait for work. Runs that are given none (RunOptions::pool) take threads that the process
+/// keeps. May be used by several threads.
 class ThreadPool {
  public:
   /// Starts a pool of `threads` threads, counting the one that calls `run`: 1 starts none. Throws

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/borrowed_pool.h"
-#include "base/borrowed_pool.h"
 #include "base/check.h"
 #include "exec/budget.h"
 #include "exec/direct/run/call_chain.h"
