@@ -100,6 +100,16 @@ BorrowedPool::~BorrowedPool() {
   IdlePools::instance().give_back(process_, std::move(pool_));
 }
 
+void Helpers::begin(ThreadPool* pool, std::size_t count, std::function<void(std::size_t)> work) {
+  if (pool == nullptr) pool = own_.emplace(static_cast<int>(count) + 1).get();
+  work_ = std::move(work);
+  if (pool->begin_help(count, work_)) busy_ = pool;
+}
+
+void Helpers::end() {
+  if (busy_ != nullptr) std::exchange(busy_, nullptr)->end_help();
+}
+
 void end_idle_pools() {
   IdlePools::instance().end_all();
 }

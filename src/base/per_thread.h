@@ -6,6 +6,8 @@
 #include <memory>
 #include <new>
 
+#include "base/borrowed_pool.h"
+
 namespace hiaton {
 
 /// A T for each thread that asks for one, until the thread ends. As a thread_local, but without memory for it
@@ -20,8 +22,9 @@ class PerThread {
   }
   PerThread(const PerThread&) = delete;
   PerThread& operator=(const PerThread&) = delete;
-  /// Other threads keep theirs.
+  /// Threads that the process keeps for runs end, with theirs. Others keep theirs.
   ~PerThread() {
+    end_idle_pools();
     delete static_cast<T*>(pthread_getspecific(key_));
     pthread_key_delete(key_);
   }

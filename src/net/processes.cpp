@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/borrowed_pool.h"
 #include "hiaton/error.h"
 
 namespace hiaton::net {
@@ -67,17 +68,15 @@ void work_in_threads(int count, const Transport::Options& options, const MakeWor
 
 void work_in_threads(const std::vector<std::unique_ptr<Link>>& links, const Transport::Options& options,
                      const MakeWork& make_work) {
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < links.size(); ++i) {
-    others.emplace_back([&options, &make_work, link = links[i].get()] {
-      try {
-        const std::unique_ptr<Work> work = make_work();
-        work_in(*link, options, *work);
-      } catch (const std::exception&) {
-        // Process 0 has been told.
-      }
-    });
-  }
+  Helpers others;
+  others.begin(nullptr, links.size() - 1, [&](std::size_t i) {
+    try {
+      const std::unique_ptr<Work> work = make_work();
+      work_in(*links[i + 1], options, *work);
+    } catch (const std::exception&) {
+      // Process 0 has been told.
+    }
+  });
   const std::unique_ptr<Work> work = make_work();
   work_in(*links[0], options, *work);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -88,6 +89,35 @@ TEST(BorrowedPools, EndWhenTheyAreAskedTo) {
   end_idle_pools();
   EXPECT_EQ(threads_of(used).size(), 2);
   EXPECT_EQ(threads_of(BorrowedPool(2)).size(), 2);
+}
+
+TEST(HelpersTest, MakeEachCallWhileThisThreadGoesOn) {
+  std::atomic<int> here = 0;
+  const auto meet = [&here] {
+    ++here;
+    while (here.load() < 3) std::this_thread::yield();
+  };
+  std::vector<int> calls(2);
+  Helpers helpers;
+  helpers.begin(nullptr, 2, [&](std::size_t i) {
+    meet();
+    ++calls[i];
+  });
+  meet();
+  helpers.end();
+  EXPECT_EQ(calls, (std::vector{1, 1}));
+}
+
+TEST(HelpersTest, OfABusyPoolDoNothing) {
+  ThreadPool pool(2);
+  const std::function<void(std::size_t)> nothing = [](std::size_t) {};
+  ASSERT_TRUE(pool.begin_help(1, nothing));
+  std::atomic<int> calls = 0;
+  Helpers helpers;
+  helpers.begin(&pool, 1, [&calls](std::size_t) { ++calls; });
+  helpers.end();
+  pool.end_help();
+  EXPECT_EQ(calls.load(), 0);
 }
 
 }  // namespace

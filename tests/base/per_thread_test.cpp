@@ -35,5 +35,19 @@ TEST(PerThread, IsMadeOnceForEachThreadThatAsks) {
   EXPECT_EQ(alive, 0);
 }
 
+TEST(PerThread, GoesBeforeItsKeyWhereThreadsAreKeptForRuns) {
+  {
+    PerThread<Counted> each;
+    std::atomic<int> here = 0;
+    BorrowedPool(2).get()->run(2, [&](std::size_t) {
+      each.get();
+      ++here;
+      while (here.load() < 2) std::this_thread::yield();
+    });
+    EXPECT_EQ(alive, 2);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
 }  // namespace
 }  // namespace hiaton

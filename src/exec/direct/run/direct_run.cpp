@@ -27,31 +27,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The threads of the workers of a run but the first, from when they are first needed until the run ends.
-class Helpers {
- public:
-  Helpers() = default;
-  Helpers(const Helpers&) = delete;
-  ~Helpers() { end(); }
-
-  /// Each makes the call work(i) for one i below `count`, as soon as its thread is there. Without a pool,
-  /// one is borrowed, which throws std::system_error where a thread cannot be started.
-  void begin(ThreadPool* pool, std::size_t count, std::function<void(std::size_t)> work) {
-    if (pool == nullptr) pool = own_.emplace(static_cast<int>(count) + 1).get();
-    work_ = std::move(work);
-    if (pool->begin_help(count, work_)) busy_ = pool;
-  }
-  /// Returns when they have all returned.
-  void end() {
-    if (busy_ != nullptr) std::exchange(busy_, nullptr)->end_help();
-  }
-
- private:
-  std::optional<BorrowedPool> own_;
-  std::function<void(std::size_t)> work_;
-  ThreadPool* busy_ = nullptr;
-};
-
 class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
  public:
   DirectRun(const Graph& graph, const Plan& plan, std::span<const Value> arguments, const RunOptions& options,
