@@ -13,6 +13,7 @@ import os
 import re
 import resource
 import signal
+import traceback
 import warnings
 
 import random_array_programs
@@ -102,10 +103,9 @@ def result(function, args):
     except RecursionError:
         return "raises", "RecursionError"
     except Exception as error:
-        place = error.__traceback__
-        while place.tb_next is not None:
-            place = place.tb_next
-        return "raises", type(error), str(error), place.tb_lineno
+        # No name here stands for the traceback, which would keep alive what the function held, as all memory there is.
+        *_, line = (line for _, line in traceback.walk_tb(error.__traceback__))
+        return "raises", type(error), str(error), line
 
 
 class Failing:
