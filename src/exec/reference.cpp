@@ -94,7 +94,6 @@ void ReferenceRun::arrive(NodeId id, std::optional<uint32_t> input, const Token&
 /// Nothing has come yet but what is there under every tag.
 Match ReferenceRun::new_match(NodeId id, const Tag& tag) const {
   Match match{tag, {}, inputs_to_match_[id.index()]};
-  match.operands.reserve(graph_[id].inputs.size());
   for (OutPort from : graph_[id].inputs) match.operands.push_back(constant_of(graph_[from.node], options_));
   return match;
 }

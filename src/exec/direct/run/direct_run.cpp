@@ -1,7 +1,6 @@
 #include "exec/direct/run/direct_run.h"
 
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <new>
 #include <optional>
