@@ -220,7 +220,8 @@ class FlowRun {
   ThreadPool& pool_of_members() {
     const auto holds_frames = [](const auto& member) { return member != nullptr && member->holds_frames(); };
     if (std::none_of(members_.begin() + 1, members_.end(), holds_frames)) return *pool_;
-    return *(own_pool_ ? *own_pool_ : own_pool_.emplace(options_.workers)).get();
+    if (!own_pool_) own_pool_.emplace(options_.workers);
+    return *own_pool_->get();
   }
 
   /// The bits of gradients must not depend on who ran what where `deterministic` is asked for.
