@@ -1,7 +1,5 @@
 #include "base/borrowed_pool.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -10,19 +8,14 @@
 #include <tuple>
 #include <utility>
 
+#include "base/one_of_process.h"
+
 namespace hiaton {
 namespace {
 
-/// The pools that nobody uses now. There is one of these in a process, which is never destroyed: runs may go
-/// on while the process ends.
-class IdlePools {
+/// The pools that nobody uses now.
+class IdlePools : public OneOfProcess<IdlePools> {
  public:
-  static IdlePools& instance() {
-    static IdlePools* const pools = new IdlePools;
-    static const EndOfProcess end{*pools};
-    return *pools;
-  }
-
   /// Null: there is none of so many threads. Tells the number of this process, too.
   std::pair<uint64_t, std::unique_ptr<ThreadPool>> take(int threads) {
     const std::lock_guard lock(mutex_);
@@ -58,35 +51,15 @@ class IdlePools {
  private:
   using Pools = std::array<std::unique_ptr<ThreadPool>, 4>;
 
-  /// Without the threads no code of this library runs any more once it may have been unloaded.
-  struct EndOfProcess {
-    IdlePools& pools;
-    ~EndOfProcess() { pools.end(); }
-  };
+  friend class OneOfProcess<IdlePools>;
 
-  IdlePools() {
-    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
-                   [] { instance().begin_in_child(); });
-  }
-
-  void begin_in_child() {
+  void forget_threads() {
     new (&pools_) Pools;  // no destructor: there are no such threads here
-    ++process_;
-    mutex_.unlock();
   }
 
-  void end() {
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    end_all();
-  }
+  void end_threads() { end_all(); }
 
-  std::mutex mutex_;
-  Pools pools_;           ///< null, where there is none; those that were used last stand at the end
-  uint64_t process_ = 0;  ///< how many forks have led to this process
-  bool ended_ = false;
+  Pools pools_;  ///< null, where there is none; those that were used last stand at the end
 };
 
 }  // namespace

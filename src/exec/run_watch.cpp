@@ -1,25 +1,18 @@
 #include "exec/run_watch.h"
 
-#include <pthread.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
 
+#include "base/one_of_process.h"
+
 namespace hiaton::exec {
 
-/// The thread that looks, and what it looks at. There is one in a process, which is never destroyed: runs may
-/// go on while the process ends.
-class Watcher {
+/// The thread that looks, and what it looks at.
+class Watcher : public OneOfProcess<Watcher> {
  public:
-  static Watcher& instance() {
-    static Watcher* const watcher = new Watcher;
-    static const EndOfProcess end{*watcher};
-    return *watcher;
-  }
-
   void add(RunWatch& watch) {
     const std::lock_guard lock(mutex_);
     if (!thread_.joinable() && !ended_) {
@@ -41,30 +34,17 @@ class Watcher {
   }
 
  private:
-  /// Without the thread no code of this library runs any more once it may have been unloaded.
-  struct EndOfProcess {
-    Watcher& watcher;
-    ~EndOfProcess() { watcher.end(); }
-  };
+  friend class OneOfProcess<Watcher>;
 
-  Watcher() {
-    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
-                   [] { instance().begin_in_child(); });
-  }
-
-  /// A child has the memory of all threads, but only the one that forked; its runs are none of the others'.
-  void begin_in_child() {
+  void forget_threads() {
     new (&thread_) std::thread;             // no destructor: there is no such thread here
     new (&wakes_) std::condition_variable;  // likewise: that thread may have waited
-    first_ = nullptr;
+    first_ = nullptr;                       // the runs are none of this process
     rests_ = false;
-    ++process_;
-    mutex_.unlock();
   }
 
-  void end() {
+  void end_threads() {
     std::unique_lock lock(mutex_);
-    ended_ = true;
     wakes_.notify_one();
     std::thread thread = std::exchange(thread_, {});
     lock.unlock();
@@ -92,13 +72,10 @@ class Watcher {
     }
   }
 
-  std::mutex mutex_;
   std::condition_variable wakes_;
   std::thread thread_;
   RunWatch* first_ = nullptr;
   bool rests_ = false;  ///< waits until there is a watch
-  bool ended_ = false;
-  uint32_t process_ = 0;
 };
 
 RunWatch::RunWatch(const RunOptions& options, Clock::time_point start, std::function<void(Fault)> stop)

@@ -38,7 +38,7 @@ class RunWatch {
   const Clock::time_point start_;
   const std::function<void(Fault)> stop_;
   bool stopped_ = false;
-  uint32_t process_ = 0;  ///< how many forks lie between the first process and the one that it was made in
+  uint64_t process_ = 0;  ///< how many forks lie between the first process and the one that it was made in
   RunWatch* before_ = nullptr;
   RunWatch* behind_ = nullptr;
 };
