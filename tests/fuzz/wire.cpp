@@ -2,6 +2,7 @@
 // expected. Values are written as bytes that read back to the same values, and nothing of them is left
 // behind.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -82,6 +83,45 @@ void read_arguments(std::span<const std::byte> bytes) {
   if (heap->count_values() != 0 || tensor_heap.count_tensors() != 0) std::abort();
 }
 
+/// As the arguments of a call whose tensors of a known size go to rows: where the elements shall stand makes
+/// no difference.
+void read_rows(std::span<const std::byte> bytes) {
+  static const std::vector<Type> types{Type(DType::F32, {{3, ""}, {2, ""}}), tree_type(),
+                                       Type(DType::I64, {{-1, "n"}}), Type(DType::Bool, {{5, ""}})};
+  static const ValueCodec codec(types);
+  std::array<std::byte, 3 * 2 * sizeof(float)> first{};
+  std::array<std::byte, 5> last{};
+  const std::array<std::byte*, 4> rows{first.data(), nullptr, nullptr, last.data()};
+  /// What has been read, as values that hold it; nothing where it is an error.
+  const auto read = [&](std::span<std::byte* const> to) {
+    std::vector<Value> values;
+    std::vector<Slot> slots(types.size());
+    ByteReader in(bytes, "input");
+    try {
+      codec.read_slots(in, slots, to);
+    } catch (const ProgramError&) {
+      return values;
+    }
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      if (!to.empty() && to[i] != nullptr) {
+        const ValueCodec::KnownSize size = *codec.known_size(i);
+        values.emplace_back(Tensor(size.dtype, size.dims, to[i], nullptr));
+      } else {
+        values.push_back(i == 1 ? Value(Data::adopt(slots[i].data)) : Value(Tensor::adopt(slots[i].tensor)));
+      }
+    }
+    return values;
+  };
+  const auto written = [](const std::vector<Value>& values) {
+    ByteWriter out;
+    for (std::size_t i = 0; i < values.size(); ++i) ValueCodec(types[i]).write(values[i], out);
+    std::vector<std::byte> all(out.size());
+    out.copy_to(all.data());
+    return all;
+  };
+  if (written(read(rows)) != written(read({}))) std::abort();
+}
+
 /// As the first packet from another process, and as one after both have joined.
 void receive_packet(std::span<const std::byte> bytes, bool joins_first) {
   SimulatedNetwork network(2, Delivery::InOrder, 1);
@@ -117,6 +157,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, std::size_t size) {
   if (choice % 4 == 0) read_value(input.subspan(1));
   if (choice % 4 == 1) receive_packet(input.subspan(1), false);
   if (choice % 4 == 2) receive_packet(input.subspan(1), true);
-  if (choice % 4 == 3) read_arguments(input.subspan(1));
+  if (choice % 8 == 3) read_arguments(input.subspan(1));
+  if (choice % 8 == 7) read_rows(input.subspan(1));
   return 0;
 }
