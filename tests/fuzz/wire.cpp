@@ -92,7 +92,7 @@ void read_rows(std::span<const std::byte> bytes) {
   std::array<std::byte, 3 * 2 * sizeof(float)> first{};
   std::array<std::byte, 5> last{};
   const std::array<std::byte*, 4> rows{first.data(), nullptr, nullptr, last.data()};
-  /// What has been read, as values that hold it; nothing where it is an error.
+  // What has been read, as values that hold it; nothing where it is an error.
   const auto read = [&](std::span<std::byte* const> to) {
     std::vector<Value> values;
     std::vector<Slot> slots(types.size());
@@ -107,7 +107,8 @@ void read_rows(std::span<const std::byte> bytes) {
         const ValueCodec::KnownSize size = *codec.known_size(i);
         values.emplace_back(Tensor(size.dtype, size.dims, to[i], nullptr));
       } else {
-        values.push_back(i == 1 ? Value(Data::adopt(slots[i].data)) : Value(Tensor::adopt(slots[i].tensor)));
+        values.push_back(types[i].is_data() ? Value(Data::adopt(slots[i].data))
+                                            : Value(Tensor::adopt(slots[i].tensor)));
       }
     }
     return values;
