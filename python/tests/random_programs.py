@@ -130,7 +130,7 @@ class Programs(RandomText):
 
     def about_list(self, scope, xs, a):
         """A truth about a list. `a`: makes an integer."""
-        return self.one_of(lambda: f"bool({xs})", lambda: f"({a()} in {xs})",
+        return self.one_of(lambda: f"bool({xs})", lambda: f"({a()} in {xs})", lambda: f"(len({xs}) {self.pick('<', '<=', '>', '>=', '==', '!=')} {self.random.randint(0, 9)})",
                            lambda: f"any({self.boolean({**scope, 'list': [], 'int': ['q']}, 0)} for q in {xs})")
 
     def listing(self, scope, depth):
@@ -255,7 +255,8 @@ class Programs(RandomText):
             elif kind == 18:
                 name, item = self.name("xs"), self.name("i")
                 self.lines.append(f"{pad}{name} = {self.listing(scope, depth)}")
-                self.lines.append(f"{pad}{name} += [{self.integer(scope, 1)}]")
+                more = f"[{self.integer(scope, 1)}]"
+                self.lines.append(pad + self.pick(f"{name} += {more}", f"{name} = {name} + {more}", f"{name} = {name}[{self.random.randint(-2, 2)}:] + {more}"))
                 if self.random.random() < 0.2:
                     self.lines.append(f"{pad}{name + '_'} = {name} if {self.boolean(scope, 1)} else {self.listing(scope, 1)}")
                     self._add(scope, "list", name + "_")
@@ -307,6 +308,7 @@ class Programs(RandomText):
         part = self.pick(f"{self.integer(scope, 0)}:{self.integer(scope, 0)}", f"{self.random.randint(-3, 3)}:", f":{self.random.randint(-3, 3)}", ":")
         return self.pick(f"{xs}[{part}] = {self.listing(scope, 1)}", f"{xs}[{part}] = ({i}, 7)", f"del {xs}[{part}]", f"{xs}[{self.random.randint(-2, 2)}] {self.pick(*self.operators)} {i}", f"{xs}.insert({self.integer(scope, 1)}, {i})",
                          f"{xs}.sort(reverse={self.boolean(scope, 0)})", f"{xs}.reverse()", f"{xs}.append({i})", f"del {xs}[{i}]",
+                         f"{xs} += [{i}, 3]", f"{xs} = {xs} + [{i}, 3]", f"{xs} = {xs} + {self.listing(scope, 1)}", f"{xs} = {xs}[{self.random.randint(-2, 2)}:]",
                          f"{xs}.remove({i})", f"{xs}.clear()", f"{xs}[{i}] = {self.integer(scope, 1)}")
 
     def setting(self, scope, depth):

@@ -161,11 +161,12 @@ class Calls:
         if isinstance(value.type, Lst) and node.func.attr == "pop" and isinstance(node.func.value, ast.Name) and not node.keywords:
             return self.popped_inside(node)
         if isinstance(value.type, Lst):
-            named = {"index": "place_of", "count": "count_of", "copy": "collected"}
-            if node.func.attr in named and not node.keywords and len(node.args) == (node.func.attr != "copy"):
+            if node.func.attr == "copy" and not node.keywords and not node.args:
+                return self.copied(value)
+            named = {"index": "place_of", "count": "count_of"}
+            if node.func.attr in named and not node.keywords and len(node.args) == 1:
                 args, _ = self._arguments(node)
-                made = self.call_prelude(named[node.func.attr], [self._as_arguments_left_it(node, value), *args])
-                return self.as_new(made) if node.func.attr == "copy" else made
+                return self.call_prelude(named[node.func.attr], [self._as_arguments_left_it(node, value), *args])
             if node.func.attr in CHANGES and isinstance(node.func.value, (ast.Attribute, ast.Subscript)):
                 self.refuse(f"list.{node.func.attr} cannot be converted here, where something else may refer to the list, or to what holds it; "
                             "build a new list, or change that of an object or a dict which the function has made, as rows = {i: [] for i in range(n)}")

@@ -26,7 +26,7 @@ from hiaton.function.scopes import functions_inside, lent_names, own_names
 from hiaton.function.source import Text, place, tree_of
 from hiaton.function.state import Root
 from hiaton.function.statements import Scope, build_function
-from hiaton.function.types import BOOL, FLOAT, INT, Lst, Mapping, Objs, Sink
+from hiaton.function.types import BOOL, FLOAT, INT, NEVER, Const, Lst, Mapping, NeverType, Objs, Scalar, Sink, Symbol, Tens, Tup, Union
 
 
 class Cell(typing.NamedTuple):
@@ -83,6 +83,7 @@ class Converter(Rounds, Instances, EarlierTypes, GraphTypes, Reasons):
         self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
         self.followed = followed or {}  # by cell: its place and its type, of numbers that are arguments
         self.gives_mappings = False  # whether its result has dicts whose keys the run tells, or sets
+        self.lets_lists_out = False  # whether somebody may see which of the lists that it makes are the same
         self.places_of_pairs = {number for number, one in enumerate(types) if isinstance(one, Mapping)}  # of arguments that are dicts
         self.sinks = set()          # the numbers of arguments that are lists which are appended to
         self.appended = {}          # by identity: lists that were there before and are appended to
@@ -202,6 +203,10 @@ class Converter(Rounds, Instances, EarlierTypes, GraphTypes, Reasons):
         parts = getattr(type_, "items", getattr(type_, "sides", ()))
         return min(2, sum(self._lists_in(part, classes) for part in parts))
 
+    def may_let_lists_out(self, main):
+        """Whether what it gives or sets, as far as this round knows, has lists in it."""
+        return bool(self.places or self.sinks or self.appended) or not _is_of_numbers(self.assumed.get(("result", main.key), NEVER))
+
     def is_read(self, cls, name):
         """Whether an object's field is read, as far as this round and the one before know."""
         reads = (self.read_before, self.roots_before, self.read_anywhere, self.read_of_roots, self.no_logs)
@@ -306,3 +311,10 @@ class Converter(Rounds, Instances, EarlierTypes, GraphTypes, Reasons):
 
     def symbol(self, text):
         return self.symbols.setdefault(text, len(self.symbols))
+
+
+def _is_of_numbers(type_):
+    """Whether a value of the type is a number, a text, a tensor or a tuple of them, of which nobody asks which are the same."""
+    if isinstance(type_, (Tup, Union)):
+        return all(map(_is_of_numbers, getattr(type_, "items", getattr(type_, "sides", ()))))
+    return isinstance(type_, (Const, NeverType, Scalar, Symbol, Tens))

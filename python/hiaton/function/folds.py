@@ -59,7 +59,7 @@ class Folds:
             return self.default(Lst(NEVER, True))
         if isinstance(node.args[0], (ast.GeneratorExp, ast.ListComp)):
             return self._as_list_value(node)
-        return self.as_new(self.call_prelude("collected", [self._as_list_value(node)]))
+        return self.copied(self._as_list_value(node))
 
     def call_tuple(self, node):
         items = self._one(node)

@@ -7,7 +7,7 @@ import inspect
 
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.own_trees import is_field
-from hiaton.function.scopes import CHANGES, changed, nodes_below
+from hiaton.function.scopes import CHANGES, changed, lent_names, nodes_below, read_names
 from hiaton.function.recasts import are_recast
 from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, Tup, Value, is_number, join
 
@@ -17,6 +17,8 @@ _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("ba
 
 # Comparisons of the length of a list with a number that only ask whether it is empty: whether they hold where it is.
 _OF_EMPTINESS = {("Eq", 0): True, ("NotEq", 0): False, ("Gt", 0): False, ("LtE", 0): True, ("Lt", 1): True, ("GtE", 1): False}
+_COMPARISONS = {operator for operator, _ in _OF_EMPTINESS}
+_FEW = 8  # To compare the length with so small a number, it is counted to the next one.
 
 
 def _uses_of_list(node, name):
@@ -37,21 +39,24 @@ def _uses_of_list(node, name):
 
 class Lists:
     def compared_length(self, node):
-        """len(xs) == 0 and its like, of a list, which is not counted then; None where it is something else."""
+        """len(xs) == 0, len(xs) > 2 and their like, of a list, which is not counted to its end then; None where it is something else."""
         call, number, operator = node.left, node.comparators[0], type(node.ops[0]).__name__
         is_call = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "len"
-        is_number = isinstance(number, ast.Constant) and type(number.value) is int
-        if not is_call or not is_number or (operator, number.value) not in _OF_EMPTINESS or len(call.args) != 1 or call.keywords:
+        is_few = isinstance(number, ast.Constant) and type(number.value) is int and 0 <= number.value <= _FEW
+        if not is_call or not is_few or operator not in _COMPARISONS or len(call.args) != 1 or call.keywords:
             return None
         if isinstance(call.args[0], ast.Starred) or self.eval(call.func).type != Const(builtins.len):
             return None
         if self.range_bounds(call.args[0]) is not None or self.own_name(call.args[0]) is not None:
             return None
         value = self.chosen(self.looked_at(call.args[0]))
-        if not isinstance(value.type, Lst):
-            return self.compare(operator, self.builtin_len(value), Value(Const(number.value)))
-        is_filled = self.truth(value)
-        return self.truth_value(self.negated(is_filled) if _OF_EMPTINESS[operator, number.value] else is_filled)
+        of_empty = _OF_EMPTINESS.get((operator, number.value)) if isinstance(value.type, Lst) else None
+        if of_empty is not None:
+            is_filled = self.truth(value)
+            return self.truth_value(self.negated(is_filled) if of_empty else is_filled)
+        is_counted = isinstance(value.type, Lst) and not value.type.array and value.type.element is not NEVER
+        length = self.call_prelude("count_to", [self.mirrored(value), Value(Const(number.value + 1))]) if is_counted else self.builtin_len(value)
+        return self.compare(operator, length, Value(Const(number.value)))
 
     def own(self, name, value, node, may_be_sink=False):
         """The list that a name stands for, as one of cells, if nobody else refers to it."""
@@ -145,8 +150,30 @@ class Lists:
             items = self.list_of(self.items(items), None)
         if not isinstance(items.type, Lst):
             self.refuse(f"expected a list or a tuple, found {items.type}; give list(...) of it", node)
-        self.bind(name, self.joined(value, items))
+        if items.type.element is NEVER:
+            return Value(NONE)
+        if value.type.element is NEVER:
+            value = self.default(Lst(items.type.element, True, True))
+        if value.type.element == items.type.element:
+            self.bind(name, self.turned(self.forward(items), value if value.type.backward else self.turned(value)))
+        else:
+            self.bind(name, self.joined(value, items))
         return Value(NONE)
+
+    def extend_by_sum(self, node):
+        """xs = xs + items, of a list that nobody else refers to, which is extended then. Whether it is that."""
+        name, value = getattr(node.targets[0], "id", None), node.value
+        is_sum = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and getattr(value.left, "id", None) == name is not None
+        held = self.env.get(name) if is_sum and len(node.targets) == 1 else None
+        if held is None or not isinstance(held.type, Lst) or not held.type.fresh or held.type.array \
+                or name in read_names([value.right]) | changed(value.right) | lent_names(self.where.tree).keys():
+            return False
+        items = self.eval(value.right)
+        if isinstance(items.type, Lst) and self.env[name].type.fresh:
+            self.extend(name, items, node)
+        else:
+            self.bind(name, self.binary("Add", self.name_value(name), items))
+        return True
 
     def joined(self, left, right):
         """A new list of the elements of both."""

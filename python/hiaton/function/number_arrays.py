@@ -207,7 +207,10 @@ class NumberArrays:
     # Elements.
 
     def looked_at(self, node):
-        """The value of an expression of which only the length or an element is asked."""
+        """The value of an expression of which only the length or an element is asked: of a list, whichever end comes first."""
+        held = self.env.get(node.id) if isinstance(node, ast.Name) else None
+        if held is not None and isinstance(held.type, Lst) and held.type.backward:
+            return held
         array = self.array_of(node.id) if isinstance(node, ast.Name) else None
         if array is not None and is_table(array.type):
             return self.cells_of(node.id)

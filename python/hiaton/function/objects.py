@@ -240,7 +240,12 @@ class Objects:
             self.refuse("expected a part of a list with a step that is known before the run, and not 0; write the number")
         if step.value < 0 and (start.type != NONE or stop.type != NONE):
             self.refuse("a part of a list with ends and a step below 0 cannot be converted; take the part, and then [::-1] of it")
-        made = self.call_prelude("backward", [value]) if step.value < 0 else self.call_prelude("part", [value, start, stop])
+        if step.value < 0:
+            made = self.call_prelude("backward", [value])
+        elif stop.type == NONE and not self.converter.lets_lists_out:
+            made = self.call_prelude("rest_from", [value, start])
+        else:
+            made = self.call_prelude("part", [value, start, stop])
         return self.as_new(made if abs(step.value) == 1 else self.call_prelude("at_steps", [made, Value(Const(abs(step.value)))]))
 
     # New objects.
@@ -340,6 +345,10 @@ class Objects:
         """A list that was just made: nobody else refers to it."""
         return Value(Lst(value.type.element, True), value.ids) if isinstance(value.type, Lst) else value
 
+    def copied(self, value):
+        """A list of the same elements. They lie in the same cells where nobody sees it: cells never change."""
+        return self.as_new(self.call_prelude("collected", [value]) if self.converter.lets_lists_out else self.forward(value))
+
     def list_of(self, values, key):
         values = [self.shared(value) for value in values]
         element = NEVER
@@ -394,12 +403,12 @@ class Objects:
         """The list as it lies in memory: one whose last element comes first, read as another list."""
         return Value(Lst(value.type.element, value.type.fresh), value.ids)
 
-    def turned(self, value):
-        """The list with its elements in the other order in memory: the same list."""
+    def turned(self, value, onto=None):
+        """The list with its elements in the other order in memory: the same list. `onto`: one of such an order, with the elements behind its own."""
         type_ = value.type
-        to = Lst(type_.element, type_.fresh, not type_.backward)
+        to = Lst(type_.element, type_.fresh, not type_.backward) if onto is None else onto.type
         if type_.element is NEVER:
-            return Value(to, value.ids)
+            return Value(to, value.ids) if onto is None else onto
 
         def build(frame, values):
             rest, made = values
@@ -408,7 +417,7 @@ class Objects:
                 instance = frame.converter.instance(("turn",), "turn", [type_, to], build)
                 return frame.call_instance(instance, [frame.tail(rest), frame.cons(frame.head(rest), made)])
             return frame.either(frame.is_empty(rest), lambda: made, more, to)
-        return self._made_of_list(("turn",), [type_, to], build, to, [value, self.default(to)])
+        return self._made_of_list(("turn",), [type_, to], build, to, [value, self.default(to) if onto is None else onto])
 
     def recast(self, value, element):
         """A list that nobody else refers to, which may be a copy, as one of elements of a wider type."""

@@ -278,10 +278,18 @@ def merged(a, b, key, is_reverse):
     return before(x, merged(tail(a), b, key, is_reverse))
 
 
-def part(items, start, stop):
+def first_place(items, start):
     start = 0 if start is None else start
-    if start < 0:
-        start = max(start + count(items), 0)
+    return max(start + count(items), 0) if start < 0 else start
+
+
+def rest_from(items, start):
+    """items[start:], in the same cells."""
+    return dropped_if_there(items, first_place(items, start))
+
+
+def part(items, start, stop):
+    start = first_place(items, start)
     items = dropped_if_there(items, start)
     if stop is None:
         return [item for item in items]
@@ -328,6 +336,15 @@ def count_of(items, value):
         if item == value:
             n += 1
     return n
+
+
+def count_to(items, most):
+    """The number of items, and at most that one."""
+    return counted_to(items, 0, most)
+
+
+def counted_to(items, n, most):
+    return counted_to(tail(items), n + 1, most) if items and n < most else n
 
 
 def count(items):

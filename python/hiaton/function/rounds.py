@@ -60,6 +60,9 @@ class Rounds:
             if not self.gives_mappings and mappings_in(self.assumed.get(("result", main.key), NEVER)):
                 self.gives_mappings = True
                 continue
+            if not self.lets_lists_out and self.may_let_lists_out(main):
+                self.lets_lists_out = True
+                continue
             if not self.changed and narrowings and self.assumed != self.found:
                 # Early rounds knew less, and may have found types that no path gives.
                 narrowings -= 1

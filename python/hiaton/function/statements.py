@@ -279,6 +279,8 @@ class Statements:
             self.eval(node.value)
 
     def do_Assign(self, node):
+        if self.extend_by_sum(node):
+            return
         value = self.popped(node.value)
         self.note_dict_with_changed_items(node)
         value = self.moved(node) if value is None else value

@@ -1,0 +1,156 @@
+"""Lists that change in loops: how many steps that takes, and that lists which the caller gets are lists of their own."""
+
+import warnings
+
+import pytest
+
+import hiaton as hia
+
+
+def emptied(n):
+    s, xs = 0, [i for i in range(n)]
+    while xs:
+        s += xs.pop()
+    return s
+
+
+def joined_in_pairs(n):
+    xs = [i for i in range(n)]
+    while len(xs) > 1:
+        xs.append((xs.pop() + xs.pop()) % 1000)
+    return xs[0]
+
+
+class Stack:
+    def __init__(self):
+        self.items = []
+
+    def push(self, x):
+        self.items.append(x)
+
+    def is_empty(self):
+        return not self.items
+
+
+def stacked(n):
+    s, stack = 0, Stack()
+    for i in range(n):
+        stack.push(i)
+    while not stack.is_empty():
+        s = (s * 3 + stack.items.pop()) % 1000003
+    return s
+
+
+def extended(n):
+    xs, ys, zs = [], [], [1]
+    for i in range(n):
+        xs += [i, -i]
+        ys = ys + [i]
+        zs.extend([n])
+    return sum(xs) + sum(ys) + len(zs)
+
+
+def taken_off(n):
+    s, xs = 0, [i for i in range(n)]
+    while xs:
+        s, xs = s * 3 % 1000003 + xs[0], xs[1:]
+    return s
+
+
+def total(xs):
+    return 0 if not xs else xs[0] + total(xs[1:])
+
+
+def recursive_total(n):
+    return total([i for i in range(n)]) + total(list(range(n))[-n // 2:])
+
+
+@pytest.mark.parametrize("function", [emptied, joined_in_pairs, stacked, extended, taken_off, recursive_total])
+def test_a_change_takes_as_many_steps_however_long_the_list_is(function):
+    graph = hia.function(function, strict=True)
+    steps = {}
+    for n in (100, 400):
+        assert graph(n) == function(n)
+        steps[n] = sum(region.runs for region in graph.lower(n).stats())
+    assert steps[400] < 5 * steps[100]
+
+
+def compared_with_few(xs):
+    ys = [x for x in xs]
+    ys.append(1)
+    return [(len(zs) > 1, len(zs) >= 2, len(zs) < 3, len(zs) <= 3, len(zs) == 4, len(zs) != 2, len(zs) > -1, len(zs) == 10) for zs in (xs, ys)]
+
+
+def extended_by_sums(xs):
+    ys, seen = [], []
+    for x in xs:
+        before = ys
+        ys = ys + [x]
+        ys = ys + [len(before)] + ys[:1]
+        if x > 1:
+            seen = seen + [(x, 1.5)]
+        else:
+            seen.append((x, 2.5))
+    wide = [1.0]
+    wide = wide + [x / 2 for x in xs]
+    return ys, seen, wide + [x for x in wide if x > 0]
+
+
+def extended_by_itself(xs):
+    ys, parts = [1, 2], []
+    ys += ys
+    ys.extend(xs)
+    parts += [[x] for x in xs]
+    parts += []
+    parts += [[0]]
+    return ys, parts
+
+
+@pytest.mark.parametrize("function", [compared_with_few, extended_by_sums, extended_by_itself])
+def test_lists_of_any_length_are_compared_and_extended(function):
+    graph = hia.function(function)
+    for n in range(1, 6):
+        assert graph(list(range(n))) == function(list(range(n))), n
+    assert sum(one.hits for one in graph._graphs) >= 4, graph.report()
+
+
+def test_a_list_that_was_lent_and_gets_another_value_stays_the_callers():
+    def add(ys, x):
+        ys.append(x)
+        ys = ys + [7]
+        return len(ys)
+
+    def added(xs):
+        ys, n = [], 0
+        for x in xs:
+            n += add(ys, x)
+        return ys, n
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        graph = hia.function(added)
+        for xs in ([1, 2, 3], [4], []):
+            assert graph(xs) == added(xs)
+
+
+def test_copies_that_somebody_may_see_are_other_lists():
+    def copies(xs):
+        ys = [x for x in xs]
+        return xs[:], list(xs), ys.copy(), ys[1:], ys[1:], ys
+
+    class Holder:
+        rest = None
+
+    def kept(holder, xs):
+        holder.rest = xs[1:]
+        return len(xs[1:])
+
+    graph = hia.function(copies, strict=True)
+    for xs in ([1, 2], [5, 6, 7], []):
+        made = graph(xs)
+        assert made == copies(xs)
+        assert len({id(one) for one in (xs, *made)}) == 7
+    keeping, holder, xs = hia.function(kept, strict=True), Holder(), [1, 2, 3]
+    for _ in range(3):
+        before = holder.rest
+        assert keeping(holder, xs) == 2 and holder.rest == [2, 3] and holder.rest is not before
