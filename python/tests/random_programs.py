@@ -252,6 +252,8 @@ class Programs(RandomText):
                 if self.random.random() < 0.5:
                     self.lines.append(f"{pad}{name}[{self.pick(*'abc')!r}] {self.pick('=', '=', '+=')} {self.integer(scope, depth)}")
                 self._add(scope, "dict", name)
+            elif kind == 18 and self.random.random() < 0.25:
+                self.queue(scope, depth, pad)
             elif kind == 18:
                 name, item = self.name("xs"), self.name("i")
                 self.lines.append(f"{pad}{name} = {self.listing(scope, depth)}")
@@ -301,6 +303,17 @@ class Programs(RandomText):
         return scope
 
     operators = ("=", "+=", "-=", "*=")
+
+    def queue(self, scope, depth, pad):
+        """A list or a deque that grows at its end and is taken from its beginning."""
+        q, item, kind = self.name("q"), self.name("i"), self.pick("{}", "list({})", "collections.deque({})")
+        taken = f"{q}.pop(0)" if kind != "collections.deque({})" else f"{q}.popleft()"
+        self.lines += [f"{pad}{q} = {kind.format(self.listing(scope, depth))}", f"{pad}{item} = 0"]
+        self._add(scope, "int", item)
+        more = self.pick(f"{q}.append({self.integer(scope, 1)})", f"{q} += [{self.integer(scope, 1)}, {item}]", f"{q}.extend({self.listing(scope, 1)})")
+        self.lines += [f"{pad}for _ in range({self.random.randint(0, 5)}):", f"{pad}    {self.pick(f'if {self.boolean(scope, 1)}: ', '')}{more}",
+                       f"{pad}    {self.pick(f'if {q}: ', f'if len({q}) > 2: ', f'if not {q}: break' + chr(10) + pad + '    ', '')}{item} += {taken}"]
+        self.lines.append(f"{pad}{item} += {self.pick(f'len({q})', f'(1 if {q} else 2)')}")
 
     def change(self, scope):
         """A statement that changes a list."""
@@ -430,7 +443,7 @@ class Programs(RandomText):
             scope["int"] = [*scope["int"], "g0"]
 
     def text(self):
-        self.lines = ["import functools\nimport itertools\nimport math\n\nfrom random_program_objects import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
+        self.lines = ["import collections\nimport functools\nimport itertools\nimport math\n\nfrom random_program_objects import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")

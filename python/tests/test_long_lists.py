@@ -65,7 +65,28 @@ def recursive_total(n):
     return total([i for i in range(n)]) + total(list(range(n))[-n // 2:])
 
 
-@pytest.mark.parametrize("function", [emptied, joined_in_pairs, stacked, extended, taken_off, recursive_total])
+def run_lengths(n):
+    runs = []
+    for i in range(n):
+        if runs and runs[-1][0] == i // 3:
+            runs[-1] = (i // 3, runs[-1][1] + 1)
+        else:
+            runs.append((i // 3, 1))
+    runs[-2] = (5, 7)
+    return sum(a * b for a, b in runs)
+
+
+def merged_from_the_ends(n):
+    left, right, made = [2 * i for i in range(n)], [3 * i for i in range(n)], []
+    while left and right:
+        if left[-1] > right[-1]:
+            made.append(left.pop())
+        else:
+            made.append(right.pop())
+    return sum(x * i for i, x in enumerate(made)) + len(left)
+
+
+@pytest.mark.parametrize("function", [emptied, joined_in_pairs, stacked, extended, taken_off, recursive_total, run_lengths, merged_from_the_ends])
 def test_a_change_takes_as_many_steps_however_long_the_list_is(function):
     graph = hia.function(function, strict=True)
     steps = {}

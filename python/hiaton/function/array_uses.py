@@ -4,6 +4,9 @@ import ast
 
 from hiaton.function.scopes import body_of, found_below, nodes_below
 
+# Comparisons of the length of a list with a number that only ask whether it is empty: whether they hold where it is.
+OF_EMPTINESS = {("Eq", 0): True, ("NotEq", 0): False, ("Gt", 0): False, ("LtE", 0): True, ("Lt", 1): True, ("GtE", 1): False}
+
 
 def _nodes_of(root):
     """All nodes below a loop or in a function."""

@@ -5,6 +5,7 @@ import builtins
 import contextlib
 import inspect
 
+from hiaton.function.array_uses import OF_EMPTINESS
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.own_trees import is_field
 from hiaton.function.scopes import CHANGES, changed, lent_names, nodes_below, read_names
@@ -14,10 +15,7 @@ from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, 
 # Methods by name: what makes the other list, and how many arguments there are.
 _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
 
-
-# Comparisons of the length of a list with a number that only ask whether it is empty: whether they hold where it is.
-_OF_EMPTINESS = {("Eq", 0): True, ("NotEq", 0): False, ("Gt", 0): False, ("LtE", 0): True, ("Lt", 1): True, ("GtE", 1): False}
-_COMPARISONS = {operator for operator, _ in _OF_EMPTINESS}
+_COMPARISONS = {operator for operator, _ in OF_EMPTINESS}
 _FEW = 8  # To compare the length with so small a number, it is counted to the next one.
 
 
@@ -50,7 +48,7 @@ class Lists:
         if self.range_bounds(call.args[0]) is not None or self.own_name(call.args[0]) is not None:
             return None
         value = self.chosen(self.looked_at(call.args[0]))
-        of_empty = _OF_EMPTINESS.get((operator, number.value)) if isinstance(value.type, Lst) else None
+        of_empty = OF_EMPTINESS.get((operator, number.value)) if isinstance(value.type, Lst) else None
         if of_empty is not None:
             is_filled = self.truth(value)
             return self.truth_value(self.negated(is_filled) if of_empty else is_filled)
@@ -330,8 +328,12 @@ class Lists:
             self.fail("an index into an empty list")
         element = self.shared(element)
         element = self.coerce(element, value.type.element) if is_alike else element
-        change = "replaced" if is_alike else "replaced_by_other"
-        made = self.call_prelude(change, [self.forward(value), self._index_of(target), element])
+        index = self._index_of(target)
+        if is_alike and value.type.backward and is_number(index.type) and index.type.value < 0:
+            made = self.call_prelude("with_item", [self.mirrored(value), Value(Const(~index.type.value)), element])
+            self.bind(target.value.id, Value(value.type, made.ids))
+            return
+        made = self.call_prelude("replaced" if is_alike else "replaced_by_other", [self.forward(value), index, element])
         self.bind(target.value.id, self.as_new(made))
 
     def delete_element(self, target):

@@ -8,6 +8,7 @@ import types
 
 from hiaton.function.errors import ConversionError
 from hiaton.function.generators import as_list_function
+from hiaton.function.queues import with_queues
 from hiaton.function.rewrite import rewritten
 
 
@@ -125,7 +126,7 @@ def tree_of(function):
     file = _file_of(function)
     if code in file.found:
         return file.found[code]
-    tree = rewritten(_node_of(function))
+    tree = with_queues(rewritten(_node_of(function)), function)
     file.found[code] = as_list_function(tree) if is_generator(function) and isinstance(tree, ast.FunctionDef) else tree
     return file.found[code]
 

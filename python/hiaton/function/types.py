@@ -385,7 +385,7 @@ def _join_one(a, b):
         fresh = a.fresh and b.fresh
         ends = {x.backward for x in (a, b) if x.element is not NEVER}
         are_arrays = a.array and b.array and a.element == b.element
-        return Lst(join(a.element, b.element), fresh, fresh and ends == {True}, are_arrays, a.owned and b.owned)
+        return Lst(join(a.element, b.element), fresh, fresh and True in ends, are_arrays, a.owned and b.owned)
     if isinstance(a, (Store, Mapping)) or isinstance(b, (Store, Mapping)):
         return _join_mappings(a, b)
     if isinstance(a, Tens) and isinstance(b, Tens) and a.dtype == b.dtype and len(a.dims) == len(b.dims):
