@@ -1,5 +1,7 @@
 """Programs on lists of numbers, as graphs and in plain Python."""
 
+from collections import deque
+
 from measuring import beside_python
 
 
@@ -102,8 +104,35 @@ def readings(words, n):
     return ways[0][n - 1]
 
 
+def levels(n):
+    """How deep the nodes of a heap of this size are together, from its root on."""
+    waiting, depths = deque([(0, 0)]), 0
+    while waiting:
+        node, depth = waiting.popleft()
+        depths += depth
+        for child in (2 * node + 1, 2 * node + 2):
+            if child < n:
+                waiting.append((child, depth + 1))
+    return depths
+
+
+def rises(heights):
+    """By how much each height is below the next one that is greater, all together."""
+    waiting, total = [], 0
+    for height in heights:
+        while waiting and waiting[-1] < height:
+            total += height - waiting.pop()
+        waiting.append(height)
+    return total, len(waiting)
+
+
+def alternating(xs):
+    """The sum of a list, every other element subtracted, by recursion."""
+    return xs[0] - alternating(xs[1:]) if xs else 0
+
+
 def lists(bench):
-    """Elements of lists that are looked up and set by computed indices."""
+    """Elements of lists that are looked up and set by computed indices, and lists that change at their ends."""
     def numbers(count, below):
         return [(k * 7919 + count) % below for k in range(count)]
     size = 20 if bench.smoke else 400
@@ -111,5 +140,6 @@ def lists(bench):
     programs = [(primes, size * 200), (edit_distance, numbers(size // 2, 5), numbers(size // 2, 4)),
                 (searches, list(range(0, size * 30, 3)), numbers(size * 5, size * 30)), (heap_sort, numbers(size * 5, 10007)),
                 (fullest, numbers(40, 13), [float(k % 7) for k in range(40)], size * 3), (islands, grid),
-                (readings, [1] * (size // 10), size // 10)]
+                (readings, [1] * (size // 10), size // 10), (levels, size * 25), (rises, numbers(size * 25, 10007)),
+                (alternating, numbers(size, 97))]
     beside_python(bench, "lists", "Programs on lists of numbers", programs)
