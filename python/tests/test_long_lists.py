@@ -175,3 +175,41 @@ def test_copies_that_somebody_may_see_are_other_lists():
     for _ in range(3):
         before = holder.rest
         assert keeping(holder, xs) == 2 and holder.rest == [2, 3] and holder.rest is not before
+
+
+def pushed(heap, x):
+    heap.append(x)
+    i = len(heap) - 1
+    while i > 0 and heap[(i - 1) // 2] > x:
+        heap[i] = heap[(i - 1) // 2]
+        i = (i - 1) // 2
+    heap[i] = x
+
+
+def smallest(xs):
+    heap = []
+    for x in xs:
+        pushed(heap, x)
+    return heap[0]
+
+
+def longest_rise(xs):
+    ends = []
+    for x in xs:
+        low, high = 0, len(ends)
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if ends[middle] < x else (low, middle)
+        if low == len(ends):
+            ends.append(x)
+        else:
+            ends[low] = x
+    return len(ends)
+
+
+@pytest.mark.parametrize("function", [smallest, longest_rise])
+def test_lists_that_grow_and_whose_elements_are_set_by_index_are_left_to_python(function):
+    xs = [(i * 7919) % 101 for i in range(60)]
+    with pytest.warns(hia.FallbackWarning, match="plain Python sets elements of lists that also grow or shrink faster"):
+        assert hia.function(function)(xs) == function(xs)
+    assert hia.function(function, strict=True)(xs) == function(xs)

@@ -18,7 +18,7 @@ def is_element(node):
     return isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
 
 
-def _is_computed(index):
+def is_computed_index(index):
     """Whether an index may be another one from turn to turn."""
     return not isinstance(index, ast.Constant) and not (isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant))
 
@@ -26,9 +26,9 @@ def _is_computed(index):
 def _find_looked_up(root):
     for node in _nodes_of(root):
         if is_element(node):
-            holder, is_computed = node.value, _is_computed(node.slice)
+            holder, is_computed = node.value, is_computed_index(node.slice)
             if is_element(holder):
-                holder, is_computed = holder.value, is_computed or _is_computed(holder.slice)
+                holder, is_computed = holder.value, is_computed or is_computed_index(holder.slice)
             if isinstance(holder, ast.Name) and is_computed:
                 yield holder.id
 

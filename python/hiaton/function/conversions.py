@@ -334,9 +334,8 @@ class Conversions:
         whole, reason = self._converter(values, types, how), None
         try:
             whole.convert()
-            if whole.may_leave and whole.changes_items and not whole.has_tensors and not testing.converts_all:
-                raise ConversionError("plain Python changes the lists, dicts and sets that lie in dicts faster, where no tensors are computed; "
-                                      "strict=True makes a graph all the same")
+            if whole.may_leave and whole.is_slow_at and not whole.has_tensors and not testing.converts_all:
+                raise ConversionError(f"plain Python {whole.is_slow_at} faster, where no tensors are computed; strict=True makes a graph all the same")
             # One worker computes numbers as fast in one loop: there are no kernels that batches would share.
             gains = whole.has_tensors or self._settings["workers"] > 1
             apart = whole.loops_to_take_apart() if gains else frozenset()

@@ -91,7 +91,7 @@ class Converter(Rounds, Instances, EarlierTypes, GraphTypes, Reasons):
         self.text = Text()          # of the files that were read
         self.spans = {}             # by syntax tree: where it stands in the text
         self.has_tensors = False    # whether the graph computes with some
-        self.changes_items = False  # whether items of dicts change, which Python does faster where no tensors are computed
+        self.is_slow_at = ""        # what Python does faster where no tensors are computed, as far as this round knows
         self.keeps_places = False   # whether loops keep the places in lists that they have found
         self.lays_out = False       # whether lists of numbers that are looked up lie in tensors
         self.apart = apart          # loops that are taken apart, by identity of their trees; None: all that can be

@@ -74,7 +74,7 @@ class ItemChanges:
 
     def change_item(self, node, change):
         """Changes the item that an expression stands for. `change` takes the hidden name."""
-        self.converter.changes_items = True
+        self.converter.is_slow_at = "changes the lists, dicts and sets that lie in dicts"
         holder = _holder(node)
         if isinstance(holder, ast.Name):
             self._change_item_of(holder.id, node, change)

@@ -5,10 +5,10 @@ import builtins
 import contextlib
 import inspect
 
-from hiaton.function.array_uses import OF_EMPTINESS
+from hiaton.function.array_uses import OF_EMPTINESS, is_computed_index, is_element
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.own_trees import is_field
-from hiaton.function.scopes import CHANGES, changed, lent_names, nodes_below, read_names
+from hiaton.function.scopes import CHANGES, body_of, changed, lent_names, nodes_below, read_names
 from hiaton.function.recasts import are_recast
 from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, Tup, Value, is_number, join
 
@@ -17,6 +17,18 @@ _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("ba
 
 _COMPARISONS = {operator for operator, _ in OF_EMPTINESS}
 _FEW = 8  # To compare the length with so small a number, it is counted to the next one.
+
+
+def _changed_in_length(root):
+    """The names of lists to which it adds elements or from which it takes some."""
+    calls = [node.func for node in nodes_below(body_of(root)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    return {func.value.id for func in calls if func.attr in ("append", "extend", "insert", "pop", "remove") and isinstance(func.value, ast.Name)}
+
+
+def _set_by_index(root):
+    """The names of lists of which it sets elements at computed indices."""
+    set_there = [node for node in nodes_below(body_of(root)) if is_element(node) and not isinstance(node.ctx, ast.Load) and is_computed_index(node.slice)]
+    return {node.value.id for node in set_there if isinstance(node.value, ast.Name)}
 
 
 def _uses_of_list(node, name):
@@ -333,8 +345,16 @@ class Lists:
             made = self.call_prelude("with_item", [self.mirrored(value), Value(Const(~index.type.value)), element])
             self.bind(target.value.id, Value(value.type, made.ids))
             return
+        self.note_slow_change(target.value.id)
         made = self.call_prelude("replaced" if is_alike else "replaced_by_other", [self.forward(value), index, element])
         self.bind(target.value.id, self.as_new(made))
+
+    def note_slow_change(self, name):
+        """A list is laid out anew or copied, where a loop, or a function that is called with it, both changes its length and sets elements at
+        computed indices: each turn or call takes a time that grows with the list."""
+        tree = self.where.tree if name in lent_names(self.where.tree) else None if self.loop is None else self.loop.node
+        if tree is not None and name in _changed_in_length(tree) & _set_by_index(tree):
+            self.converter.is_slow_at = self.converter.is_slow_at or "sets elements of lists that also grow or shrink"
 
     def delete_element(self, target):
         """del name[index]."""

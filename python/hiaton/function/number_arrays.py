@@ -92,7 +92,9 @@ class NumberArrays:
         if not self._may_be_array(value) or self.is_array(name) or value.type.fresh and name in read_as_lists(self.where.tree):
             return
         array = self.array_of(name)
-        array = self.as_array(value) if array is None else array
+        if array is None:
+            self.note_slow_change(name)
+            array = self.as_array(value)
         is_own = value.type.fresh and (value.type.owned or not is_table(value.type))
         self.env[name if is_own else f"{hidden}.array.{name}"] = array
 

@@ -98,6 +98,7 @@ class Rounds:
         self.sites = {}
         self.speculated = {}
         self.whole = {}
+        self.is_slow_at = ""
         self.read_before, self.read_anywhere = self.read_anywhere, set()
         self.roots_before, self.read_of_roots = self.read_of_roots, set()
         self.reads_are_stale, self.has_new_places = self.has_new_places, False
