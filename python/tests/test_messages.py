@@ -108,7 +108,7 @@ def part_of_the_run(values):
 @pytest.mark.parametrize("function,line,message", [
     (no_source, 1, "'eval' is foreign to the graph; call it outside of the function, or let Python run this function"),
     (foreign, 1, "an object of 'frozenset' cannot be made in a graph; use a set"),
-    (queued, 1, "an object of 'deque' cannot be made in a graph; use nothing of it but append, extend, popleft, len and its truth, or a list, with append, pop() and pop(0)"),
+    (queued, 1, "an object of 'deque' cannot be made in a graph; use only append, extend, popleft, len(q) and 'while q' of it, or a list, with append, pop() and pop(0)"),
     (counted, 1, "a Counter of this cannot be converted; give it a list, a comprehension or list(...) of it"),
     (cached, 1, "'kept' keeps its results for later calls, which a graph does not; define it inside of the function that calls it, "
                 "with functools.cache, or call it without that"),

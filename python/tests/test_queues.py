@@ -5,6 +5,7 @@ import warnings
 from collections import deque
 
 import pytest
+from test_long_lists import assert_linear
 
 import hiaton as hia
 
@@ -137,32 +138,78 @@ def test_queues_give_what_python_gives(function):
 
 @pytest.mark.parametrize("function", [in_levels, by_level, deepest])
 def test_both_ends_of_a_queue_are_near(function):
-    graph = hia.function(function, strict=True)
-    steps = {}
-    for n in (100, 400):
-        assert graph(n) == function(n)
-        steps[n] = sum(region.runs for region in graph.lower(n).stats())
-    assert steps[400] < 5 * steps[100]
+    assert_linear(function)
 
 
-def test_the_name_of_a_deque_may_become_that_of_another_class(monkeypatch):
-    class Odd(collections.deque):
-        def append(self, x):
-            super().append(x + 1)
+def filled(count):
+    return [count]
 
-    def total(n):
-        q, s = deque(), 0
-        q.append(n)
-        while q:
-            x = q.popleft()
-            s += x
-            if x > 0:
-                q.append(x - 2)
-        return s
 
-    graph = hia.function(total)
-    assert graph(6) == total(6) == 12
-    monkeypatch.setitem(globals(), "deque", Odd)
+def of_odd_uses(n):
+    """Each is none of a queue, or one that is not what it looks like."""
+    found = []
+    q = [n, 5, 6]
+    q.append(7)
+    q = [q.pop(0)]
+    found.append(q.pop(0))
+    r = deque([1, 2])
+    r.append(3)
+    r = deque([len(r)])
+    found.append(r.popleft())
+
+    def count():
+        return len(s) if n > 3 else 0
+    s = [4, 4]
+    s, t = [], filled(count())
+    s.append(2)
+    return found, s.pop(0), t
+
+
+def lists_have_no_popleft(n):
+    q = [n]
+    q.append(2)
+    return q.popleft()
+
+
+def deques_have_no_place_to_pop(n):
+    q = deque([n])
+    q.append(2)
+    return q.pop(0)
+
+
+def places_are_integers(n):
+    q = [n]
+    q.append(2)
+    return q.pop(0.0)
+
+
+@pytest.mark.parametrize("function", [of_odd_uses, lists_have_no_popleft, deques_have_no_place_to_pop, places_are_integers])
+def test_what_is_no_queue_stays_what_it_is(function):
+    def found(function, n):
+        try:
+            return function(n)
+        except (AttributeError, TypeError) as error:
+            return repr(error)
+
+    graph = hia.function(function)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hia.FallbackWarning)
-        assert graph(6) == total(6) != 12
+        for n in (3, 5):
+            assert found(graph, n) == found(function, n)
+
+
+class Odd(collections.deque):
+    def append(self, x):
+        super().append(x + 1)
+
+
+@pytest.mark.parametrize("name, other", [("deque", Odd), ("len", lambda q: 7 - bool(q)), ("list", lambda numbers: [5, *numbers])])
+def test_names_may_become_those_of_something_else(monkeypatch, name, other):
+    function = turned if name == "list" else by_level
+    graph = hia.function(function)
+    before = graph(6)
+    assert before == function(6)
+    monkeypatch.setitem(globals(), name, other)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        assert outcome(graph, 6) == outcome(function, 6) != before

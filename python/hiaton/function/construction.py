@@ -13,15 +13,15 @@ from hiaton.function.types import Const, Dct, Objs, Tup, Value
 
 _MISSING = object()
 ADVICE_BY_CLASS = {  # what to write in place of objects of these
-    collections.deque: "use nothing of it but append, extend, popleft, len and its truth, or a list, with append, pop() and pop(0)",
+    collections.deque: "use only append, extend, popleft, len(q) and 'while q' of it, or a list, with append, pop() and pop(0)",
     collections.OrderedDict: "use a dict, whose keys have the same order", frozenset: "use a set", itertools.groupby: "sort the items, and go over them in a loop"}
 
 
 class Construction:
-    def eval_DequeClass(self, node):
-        value = self.eval(node.cls)
-        if value.type != Const(collections.deque):
-            self.refuse(f"'{ast.unparse(node.cls)}' stands for another class than before; give that another name", node)
+    def eval_StandsFor(self, node):
+        value = self.eval(node.name)
+        if value.type != Const(node.value):
+            self.refuse(f"'{ast.unparse(node.name)}' stands for something else than before; give that another name", node)
         return value
 
     def named_by_stars(self, node, by_name):

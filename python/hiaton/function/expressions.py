@@ -20,7 +20,7 @@ from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, Map
                                    Tup, Union, Value, as_number, family, is_number)
 
 CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call", "Tuple", "List", "JoinedStr",
-             "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "DequeClass", "Dict", "DictComp", "Set", "SetComp")
+             "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "StandsFor", "Dict", "DictComp", "Set", "SetComp")
 
 
 class Expressions:

@@ -179,7 +179,8 @@ class Lists:
                 or name in read_names([value.right]) | changed(value.right) | lent_names(self.where.tree).keys():
             return False
         items = self.eval(value.right)
-        if isinstance(items.type, Lst) and self.env[name].type.fresh:
+        held = self.env.get(name)  # the items may have put it somewhere
+        if held is not None and held.type.fresh and isinstance(items.type, Lst):
             self.extend(name, items, node)
         else:
             self.bind(name, self.binary("Add", self.name_value(name), items))
@@ -209,7 +210,7 @@ class Lists:
             return None
         value = self.own(name, value, node)
         place = self.eval(node.args[0]).type if node.args else Const(-1)
-        if not is_number(place) or place.value not in (0, -1):
+        if not is_number(place) or not isinstance(place.value, int) or place.value not in (0, -1):
             self.refuse("list.pop can only be converted for the first and the last element; delete others by 'del'", node)
         if value.type.element is NEVER:
             self.fail("pop from an empty list")
@@ -354,7 +355,7 @@ class Lists:
         computed indices: each turn or call takes a time that grows with the list."""
         tree = self.where.tree if name in lent_names(self.where.tree) else None if self.loop is None else self.loop.node
         if tree is not None and name in _changed_in_length(tree) & _set_by_index(tree):
-            self.converter.is_slow_at = self.converter.is_slow_at or "sets elements of lists that also grow or shrink"
+            self.converter.is_slow_at = self.converter.is_slow_at or f"sets elements of lists that also grow or shrink, as '{name}',"
 
     def delete_element(self, target):
         """del name[index]."""

@@ -24,10 +24,14 @@ _NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lamb
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 
 
-class DequeClass(ast.expr):
-    """What stood for collections.deque when two lists took the place of one, and may stand for another class now."""
+class StandsFor(ast.expr):
+    """A name that stood for `value` when two lists took the place of a queue, and may stand for something else now."""
 
-    _fields = ("cls",)
+    _fields = ("name",)
+
+    def __init__(self, name, value):
+        super().__init__(name)
+        self.value = value
 
 
 def with_queues(tree, function):
@@ -45,15 +49,15 @@ def with_queues(tree, function):
 
 
 def _classes_in(tree, variables):
-    """`list`, and the module and the class of deques, by the names that they have in a function, of variables of the module."""
+    """`list`, `len`, and the module and the class of deques, by the names that they have in a function, of variables of the module."""
     read, own = set(), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             (read if isinstance(node.ctx, ast.Load) else own).add(node.id)
         elif isinstance(node, (ast.arg, ast.alias)):
             own.add(node.arg if isinstance(node, ast.arg) else node.asname or node.name)
-    found = {name: variables.get(name, list if name == "list" else None) for name in read - own}
-    return {name: value for name, value in found.items() if any(value is one for one in (list, collections, collections.deque))}
+    found = {name: variables.get(name, {"list": list, "len": len}.get(name)) for name in read - own}
+    return {name: value for name, value in found.items() if any(value is one for one in (list, len, collections, collections.deque))}
 
 
 def _method(node, name, methods):
@@ -63,10 +67,11 @@ def _method(node, name, methods):
 
 
 def _is_taken(node, name):
-    """Whether it takes the first element out."""
+    """Whether it takes the first element out, of a list or of a deque."""
     if _method(node, name, ("popleft",)):
         return not node.args
-    return _method(node, name, ("pop",)) and len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and node.args[0].value == 0
+    number = node.args[0] if _method(node, name, ("pop",)) and len(node.args) == 1 else None
+    return isinstance(number, ast.Constant) and type(number.value) is int and number.value == 0
 
 
 def _is_grown(node, name):
@@ -100,7 +105,10 @@ def _assigned_name(node):
 def _made_in(tree, classes):
     """The names of the function that stand for a list or a deque which it makes."""
     made = {_assigned_name(node) for node in ast.walk(tree) if _assigned_name(node) is not None and _makes_list(node.value, classes)}
-    return (made & own_names(tree)) - declared_names(tree) - {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
+    others = {node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg)} | {
+        node.asname or node.name if isinstance(node, ast.alias) else node.name
+        for node in ast.walk(tree) if isinstance(node, (ast.alias, ast.ExceptHandler, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    return (made & own_names(tree)) - declared_names(tree) - others
 
 
 def _truths(test):
@@ -113,7 +121,7 @@ def _truths(test):
 
 
 class _Apart(ast.NodeTransformer):
-    """a, b = [], 0 becomes a = []; b = 0."""
+    """a, b = [], 0 becomes a = []; b = 0, where nothing that is called there may read the names."""
 
     def __init__(self, classes):
         self.classes = classes
@@ -124,7 +132,8 @@ class _Apart(ast.NodeTransformer):
         if not are_pairs or not any(_makes_list(one, self.classes) for one in value.elts):
             return node
         names = {one.id for one in target.elts if isinstance(one, ast.Name)}
-        if len(names) < len(target.elts) or any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(value)):
+        parts = [part for one in value.elts for part in ast.walk(one) if part is not one or not _makes_list(one, self.classes)]
+        if len(names) < len(target.elts) or any(isinstance(part, ast.Call) or getattr(part, "id", None) in names for part in parts):
             return node
         return [ast.copy_location(ast.Assign([name], one), node) for name, one in zip(target.elts, value.elts)]
 
@@ -136,22 +145,24 @@ class _Uses:
         self.name = name
         self.classes = classes
         self.known = set()
-        self.is_taken = self.is_grown = self.is_deque = False
+        self.is_grown = self.has_length = False
+        self.made, self.taken = set(), set()  # whether what is made, and what elements are taken out of, is a deque
 
     def are_of_queue(self, tree):
         nodes = [node for statement in tree.body for node in ast.walk(statement)]
         for node in nodes:
             self._look_at(node)
         inner = {id(part) for node in nodes if isinstance(node, _SCOPES) for part in ast.walk(node)}
-        is_queue = self.is_deque or self.is_taken and self.is_grown
+        is_queue = self.made == {True} >= self.taken or self.made == {False} == self.taken and self.is_grown
         return is_queue and self.known - inner == {id(node) for node in nodes if isinstance(node, ast.Name) and node.id == self.name}
 
     def is_length(self, node):
-        return isinstance(node, ast.Call) and getattr(node.func, "id", None) == "len" and len(node.args) == 1 \
+        return isinstance(node, ast.Call) and self.classes.get(getattr(node.func, "id", None)) is len and len(node.args) == 1 \
             and getattr(node.args[0], "id", None) == self.name
 
     def is_made(self, node):
-        return _assigned_name(node) == self.name and _makes_list(node.value, self.classes)
+        return _assigned_name(node) == self.name and _makes_list(node.value, self.classes) and not any(
+            getattr(part, "id", None) == self.name for part in ast.walk(node.value))
 
     def takes(self, node):
         """The call by which a statement takes one element out; None: it does not do that once."""
@@ -163,15 +174,16 @@ class _Uses:
         taken = self.takes(node)
         if taken is not None:
             self.known.add(id(taken.func.value))
-            self.is_taken = True
+            self.taken.add(taken.func.attr == "popleft")
         if _is_grown(node, self.name):
             self.known.add(id(node.target if isinstance(node, ast.AugAssign) else node.value.func.value))
             self.is_grown = True
         if self.is_made(node):
             self.known.add(id(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]))
-            self.is_deque |= _is_deque(node.value, self.classes)
+            self.made.add(_is_deque(node.value, self.classes))
         if self.is_length(node):
             self.known.add(id(node.args[0]))
+            self.has_length = True
         if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
             self.known |= set(map(id, _truths(node.test)))
         if isinstance(node, ast.UnaryOp):
@@ -209,9 +221,11 @@ class _Queue(ast.NodeTransformer):
         return [*statements, made] if statements else made
 
     def _made(self, node):
-        value, made = node.value, []
-        if _is_deque(value, self.uses.classes):
-            made = [ast.copy_location(ast.Expr(ast.copy_location(DequeClass(value.func), value)), node)]
+        value, classes = node.value, self.uses.classes
+        names = [(value.func, collections.deque if _is_deque(value, classes) else list)] if isinstance(value, ast.Call) else []
+        names += [(ast.Name(name, ast.Load()), len) for name, one in classes.items() if one is len and self.uses.has_length]
+        made = [ast.copy_location(ast.Expr(ast.copy_location(StandsFor(*pair), value)), node) for pair in names]
+        if _is_deque(value, classes):
             value = ast.copy_location(ast.Call(ast.Name("list" + BUILTIN, ast.Load()), value.args, []) if value.args else ast.List([], ast.Load()), value)
         value = self._turned(value) if not isinstance(value, ast.List) or value.elts else value
         return [*made, self._assigned(self.name, value, node), self._assigned(self.end, ast.List([], ast.Load()), node)]

@@ -133,7 +133,7 @@ def tree_of(function):
 
 def generator_tree_of(function):
     """A tree of its own of a generator, where every `yield` stands as it is written."""
-    return rewritten(copy.deepcopy(_node_of(function)))
+    return with_queues(rewritten(copy.deepcopy(_node_of(function))), function)
 
 
 def note_tree(function, tree):
