@@ -209,6 +209,8 @@ enum class Role : uint8_t {
   Gather,             ///< the rows of the first operand whose numbers are the second
   At,                 ///< what stands in the first operand at the place that the others tell
   SetAt,              ///< the first operand, with the second at the place that the others tell
+  AppendRow,          ///< the rows of the first operand, then the second
+  DropLastRow,        ///< the rows of its operand but for the last one
   Make,               ///< a data value of the variant that is the attribute, from its fields
   Variant,            ///< the number of the variant of a data value
   Field,              ///< attributes: the variant, the field
@@ -222,6 +224,14 @@ enum class Role : uint8_t {
 
 /// What an operation of Role::String does no more than look at: direct code has an instruction for each.
 enum class StringLook : uint8_t { None, Length, CodePoint };
+
+/// How the first operand may become the result where nothing else refers to it. Who owns it hands it on then.
+enum class InPlace : uint8_t {
+  No,
+  Elements,  ///< the tensor kernel, given one instance, may write its result over it, and finds its faults
+             ///< before it writes
+  Length,    ///< direct code, or the string kernel, makes it longer or shorter
+};
 
 /// How an operation may be fused with its neighbours into one region.
 enum class Fusion : uint8_t {
@@ -278,10 +288,7 @@ struct OpDef {
   ValueKernel value_kernel = nullptr;    ///< set for Fusion::Data, and for no other
   StringKernel string_kernel = nullptr;  ///< set for Role::String, and for no other
   StringLook string_look = StringLook::None;
-  /// Who owns the first operand hands it on, for its memory may become the result's: the string kernel
-  /// lengthens it, or the tensor kernel, given one instance, may write its result over it. Such a kernel
-  /// finds its faults before it writes.
-  bool updates_first = false;
+  InPlace in_place = InPlace::No;
   /// Some operations of Fusion::Elementwise have it: what gives the bits of the tensor kernel for operands of
   /// the result's shape, where that is not a scalar's, by their element type; null where there is none.
   LineKernel (*line_kernel)(DType) = nullptr;
@@ -298,6 +305,7 @@ struct OpDef {
   Role role = Role::Other;
   Required<std::vector<Sample>> samples;
 
+  bool may_be_in_place() const { return in_place != InPlace::No; }
   std::size_t arity() const { return operands.value.size(); }
   bool is_variadic() const { return !operands.value.empty() && operands.value.back().ends_with("..."); }
   /// Whether it can have so many operands.

@@ -86,7 +86,8 @@ const Node& operand(const Graph& graph, graph::OutPort input) {
 /// tensors, reading rows and changing some of them only moves elements.
 bool gains_from_batches(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::Op || node.op->fusion.value != Fusion::Tensor) return false;
-  if (node.op->role == Role::Join || node.op->role == Role::Gather || node.op->updates_first) return false;
+  if (node.op->role == Role::Join || node.op->role == Role::Gather || node.op->may_be_in_place())
+    return false;
   std::size_t tensors = 0;
   bool has_shared = false;
   for (const graph::OutPort input : node.inputs) {
@@ -101,7 +102,7 @@ bool gains_from_batches(const Graph& graph, const Node& node) {
 /// Whether a launch may be so large that several workers share it. To read the size, a row or an element of a
 /// tensor is none, however large that is, and to change one is none, for direct code does that in place.
 bool has_large_launches(const Graph& graph, const Node& node) {
-  if (node.kind != NodeKind::Op || node.op->updates_first) return false;
+  if (node.kind != NodeKind::Op || node.op->may_be_in_place()) return false;
   if (is_large(node.type)) return true;
   const Role role = node.op->role;
   if (role == Role::Gather || role == Role::At || role == Role::Size) return false;
@@ -184,7 +185,8 @@ DirectFunctions::DirectFunctions(const Graph& graph)
        &Reached::gains);
   note(functions_with(graph,
                       [](const Node& node) {
-                        return node.kind == NodeKind::Op && node.op->updates_first && node.type.is_tensor();
+                        return node.kind == NodeKind::Op && node.op->may_be_in_place() &&
+                               node.type.is_tensor();
                       }),
        &Reached::updates);
   note(functions_with(graph, holds_tensor), &Reached::tensors);

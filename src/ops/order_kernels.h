@@ -38,5 +38,9 @@ Fault at_kernel(const KernelCall& call);
 /// Operands x, value, numbers of a place: x with the value there.
 Fault set_at_kernel(const KernelCall& call);
 Fault add_at_kernel(const KernelCall& call);
+/// Operands x [r, ...], row [...]: the rows [r + 1, ...].
+Fault append_row_kernel(const KernelCall& call);
+/// Operand x [r, ...]: the rows [r - 1, ...].
+Fault drop_last_row_kernel(const KernelCall& call);
 
 }  // namespace hiaton::ops

@@ -77,6 +77,33 @@ Type at_type(const TypeQuestion& question) {
   return Type(x.dtype, std::vector<Dim>(x.shape.begin() + std::ssize(place), x.shape.end()));
 }
 
+/// The dimension of so many rows more or less. What has none to give up fails when it runs.
+Dim resized(const Dim& rows, int64_t by) {
+  if (!is_fixed(rows)) return unknown_dim();
+  return {.size = std::max<int64_t>(0, sum_of_sizes(rows.size, by)), .symbol = ""};
+}
+
+Type append_row_type(const TypeQuestion& question) {
+  const Type& x = question.operands[0];
+  const Type& row = question.operands[1];
+  const bool fits = x.is_tensor() && !row.is_data() && row.dtype == x.dtype &&
+                    may_equal(row.shape, std::span(x.shape).subspan(1));
+  if (!fits) refuse("a tensor [r, ...] and one more row [...] of it", question.operands);
+  Type result = x;
+  result.shape[0] = resized(x.shape[0], 1);
+  for (std::size_t i = 0; i < row.shape.size(); ++i)
+    result.shape[i + 1] = unify(x.shape[i + 1], row.shape[i]);
+  return result;
+}
+
+Type drop_last_row_type(const TypeQuestion& question) {
+  const Type& x = question.operands[0];
+  if (!x.is_tensor()) refuse("a tensor", question.operands);
+  Type result = x;
+  result.shape[0] = resized(x.shape[0], -1);
+  return result;
+}
+
 Type segment_sum_type(const TypeQuestion& question) {
   const Type& values = question.operands[0];
   const Type& segments = question.operands[1];
@@ -139,6 +166,17 @@ Var at_adding_rule(const GradientQuestion& q, Var sum) {
   return at_place(q, "add_at", {sum, q.gradient}, q.operands.subspan(1));
 }
 
+Var last_row(const GradientQuestion& q, Var x) {
+  return q.builder.op("at", {x, q.builder.constant(int64_t{-1})}, {1});
+}
+Var append_row_rule(const GradientQuestion& q, std::size_t index) {
+  return index == 0 ? q.builder.op("drop_last_row", {q.gradient}) : last_row(q, q.gradient);
+}
+Var drop_last_row_rule(const GradientQuestion& q, std::size_t) {
+  const Var zeros = q.builder.op("zeros_like", {last_row(q, q.operands[0])});
+  return q.builder.op("append_row", {q.gradient, zeros});
+}
+
 }  // namespace
 
 std::span<const OpDef> rows() {
@@ -194,7 +232,7 @@ std::span<const OpDef> rows() {
           .operands = {"x", "rows", "values"},
           .type_rule = scatter_add_type,
           .tensor_kernel = scatter_add_kernel,
-          .updates_first = true,
+          .in_place = InPlace::Elements,
           .fails_on_elements = true,
           .gradient = scatter_add_rule,
           .fusion = Fusion::Tensor,
@@ -236,7 +274,7 @@ std::span<const OpDef> rows() {
           .attributes = {{.name = "from_end", .otherwise = 0}},
           .type_rule = set_at_type,
           .tensor_kernel = set_at_kernel,
-          .updates_first = true,
+          .in_place = InPlace::Elements,
           .fails_on_elements = true,
           .gradient = set_at_rule,
           .fusion = Fusion::Tensor,
@@ -257,7 +295,7 @@ std::span<const OpDef> rows() {
           .attributes = {{.name = "from_end", .otherwise = 0}},
           .type_rule = add_at_type,
           .tensor_kernel = add_at_kernel,
-          .updates_first = true,
+          .in_place = InPlace::Elements,
           .fails_on_elements = true,
           .gradient = add_at_rule,
           .fusion = Fusion::Tensor,
@@ -267,6 +305,37 @@ std::span<const OpDef> rows() {
                       {{tensor<int64_t>({2, 2}, {5, 6, 7, 8}), int64_t{9}, int64_t{0}, int64_t{-1}},
                        tensor<int64_t>({2, 2}, {5, 15, 7, 8}),
                        {1}}},
+      },
+      {
+          .name = "append_row",
+          .doc =
+              "x with one more row behind its last one: of a tensor of rank 1, a number. Where nothing else "
+              "holds x any more, it grows in place, and n rows are appended in a time in proportion to n.",
+          .operands = {"x", "row"},
+          .type_rule = append_row_type,
+          .tensor_kernel = append_row_kernel,
+          .in_place = InPlace::Length,
+          .gradient = append_row_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::AppendRow,
+          .samples = {{{tensor<int64_t>({2}, {5, 6}), int64_t{7}}, tensor<int64_t>({3}, {5, 6, 7})},
+                      {{tensor<float>({0, 2}, {}), tensor<float>({2}, {1, 2})},
+                       tensor<float>({1, 2}, {1, 2})}},
+      },
+      {
+          .name = "drop_last_row",
+          .doc = "x without its last row. One without rows fails. Where nothing else holds x any more, it "
+                 "shrinks in place.",
+          .operands = {"x"},
+          .type_rule = drop_last_row_type,
+          .tensor_kernel = drop_last_row_kernel,
+          .in_place = InPlace::Length,
+          .fails_on_elements = true,
+          .gradient = drop_last_row_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::DropLastRow,
+          .samples = {{{tensor<int64_t>({3}, {5, 6, 7})}, tensor<int64_t>({2}, {5, 6})},
+                      {{tensor<float>({1, 2}, {1, 2})}, tensor<float>({0, 2}, {})}},
       },
   };
   return all;

@@ -154,4 +154,22 @@ Fault add_at_kernel(const KernelCall& call) {
   });
 }
 
+Fault append_row_kernel(const KernelCall& call) {
+  for (int64_t i = 0; i < call.batch; ++i) {
+    std::byte* to = bytes_at(call.result, i);
+    for (const TensorArgument& part : call.operands) {
+      to = std::copy_n(bytes_at(part, i), bytes_of(part), to);
+    }
+  }
+  return Fault::None;
+}
+
+Fault drop_last_row_kernel(const KernelCall& call) {
+  if (call.operands[0].dims[0] == 0) return Fault::Index;
+  for (int64_t i = 0; i < call.batch; ++i) {
+    std::copy_n(bytes_at(call.operands[0], i), bytes_of(call.result), bytes_at(call.result, i));
+  }
+  return Fault::None;
+}
+
 }  // namespace hiaton::ops

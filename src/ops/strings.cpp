@@ -288,7 +288,7 @@ OpDef join_operation() {
   OpDef op = operation<join, void>("string_join",
                                    "Two strings as one, the second after the first; in programs a + b.",
                                    {"a", "b"}, gives_string<2>, false);
-  op.updates_first = true;
+  op.in_place = InPlace::Length;
   return op;
 }
 

@@ -138,7 +138,7 @@ class ExtensionBody : public BodyCopier {
     const Var forward = mapped(result);
     for (std::size_t n = 0; n < operands.size(); ++n) {
       // What changes the gradient in place comes after what reads it.
-      const std::size_t i = node.op->updates_first ? operands.size() - 1 - n : n;
+      const std::size_t i = node.op->may_be_in_place() ? operands.size() - 1 - n : n;
       if (!carries(node.operands[i]) || accumulate_directly(node, i, operands, g)) continue;
       if (const std::optional<int64_t> axis = sliced_axis(node)) {
         contribute(node.operands[i], {g, {{*axis, node.attributes[1], node.attributes[2]}}});

@@ -81,6 +81,12 @@ std::vector<Golden> golden_plans() {
        "  let e = with d: i64[_, _] = d for i in 1..size(d) do d with [i, 0] = d[i - 1, j - n] + 1\n"
        "  (t, e)\n",
        {}},
+      {"rows",
+       "fn main(n: i64, x: i64[_]) -> i64[_] =\n"
+       "  let (y, _) = with y: i64[_] = append_row(x, n), k: i64 = n while k < y[k] do\n"
+       "    (append_row(drop_last_row(y), k), k + 1)\n"
+       "  y\n",
+       {}},
       {"append",
        "fn append(xs: List[i64], ys: List[i64]) -> List[i64] =\n"
        "  match xs\n"

@@ -405,6 +405,12 @@ const std::map<std::string_view, Definition>& definitions() {
          return c.x().at(at);
        }},
       {"set_at", [](const Call& c) { return value_at_place(c).value_or(c.x().at(c.index)); }},
+      {"append_row",
+       [](const Call& c) {
+         const bool is_new = c.index[0] == c.x().size(0);
+         return is_new ? c.in[1].at({c.index.begin() + 1, c.index.end()}) : c.x().at(c.index);
+       }},
+      {"drop_last_row", [](const Call& c) { return c.x().at(c.index); }},
       {"add_at", [](const Call& c) { return c.x().at(c.index) + value_at_place(c).value_or(0); }},
       {"layer_norm",
        [](const Call& c) {

@@ -94,9 +94,11 @@ class ElementWriter {
   std::string tensor(int depth) {
     const std::string one = random_.pick<std::string>({"x", "x", "y"});
     if (depth == 0) return one;
-    switch (random_.below(6)) {
+    switch (random_.below(7)) {
       case 0:
         return one;
+      case 5:
+        return resized(depth);
       case 1:
         return fmt::format("(if {} then {} else {})", condition(), tensor(depth - 1), tensor(depth - 1));
       case 2:
@@ -111,6 +113,18 @@ class ElementWriter {
       default:
         return fmt::format("({} with [{}] = {})", tensor(depth - 1), place(), element(2));
     }
+  }
+
+  /// One that gets more or fewer rows before it has three of them again.
+  std::string resized(int depth) {
+    const std::string from = tensor(depth - 1);
+    const std::string row = rank_ == 1 ? element(1) : fmt::format("y[{}]", number());
+    if (random_.percent(40)) return fmt::format("append_row(drop_last_row({}), {})", from, row);
+    if (random_.percent(50)) return fmt::format("drop_last_row(append_row({}, {}))", from, row);
+    const std::string grown = fmt::format("(with z: {} = {} for j in 0..{} do append_row(z, {}))", tensor_,
+                                          from, random_.between(2, 9), row);
+    return fmt::format("(with z: {} = {} while size(z, axis=0) > {} do drop_last_row(z))", tensor_, grown,
+                       random_.percent(97) ? 3 : 2);
   }
 
   /// A place some of whose numbers count from the end.
@@ -295,7 +309,8 @@ TEST(ElementPrograms, AreTheSameInAllWays) {
     EXPECT_GT(faults, count / 50);
     EXPECT_LT(faults, count / 2);
   }
-  for (const char* op : {"at", "set_at", "add_at", "size", "gather"}) EXPECT_GT(seen[op], 0u) << op;
+  for (const char* op : {"at", "set_at", "add_at", "size", "gather", "append_row", "drop_last_row"})
+    EXPECT_GT(seen[op], 0u) << op;
 }
 
 }  // namespace

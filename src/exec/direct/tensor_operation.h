@@ -16,6 +16,8 @@ struct TensorOperation {
     String,      ///< whatever the string kernel does
     Element,     ///< one element of a tensor
     SetElement,  ///< a tensor with another value in the place of one element
+    Append,      ///< one more row
+    DropLast,    ///< one row less
     Size,        ///< the size along an axis
   };
   struct Operand {

@@ -113,6 +113,8 @@ void BodyEmitter::emit_tensor_op(const statements::Compute& compute) {
   if (has_role(node, Role::SetAt) && node.inputs.size() == node.type.shape.size() + 2) {
     operation.code = TensorOperation::Code::SetElement;
   }
+  if (has_role(node, Role::AppendRow)) operation.code = TensorOperation::Code::Append;
+  if (has_role(node, Role::DropLastRow)) operation.code = TensorOperation::Code::DropLast;
   if (has_role(node, Role::At) || has_role(node, Role::SetAt)) operation.from_end = node.attributes[0] != 0;
   if (has_role(node, Role::String)) operation.code = TensorOperation::Code::String;
 

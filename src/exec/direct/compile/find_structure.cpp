@@ -134,7 +134,7 @@ class ItemOrder {
   }
 
   bool updates_in_place(const Unit& unit) const {
-    return unit.item.kind == Item::Kind::Op && graph_[NodeId(unit.item.index)].op->updates_first;
+    return unit.item.kind == Item::Kind::Op && graph_[NodeId(unit.item.index)].op->may_be_in_place();
   }
 
   NodeId updated_by(const Unit& unit) const {

@@ -122,7 +122,7 @@ class Ownership::Borrowing {
           }
         }
         if (has_role(node, Role::Print) || has_role(node, Role::Settle)) hand_on(node.inputs[0]);
-        if (node.op->updates_first) hand_on(node.inputs[0]);
+        if (node.op->may_be_in_place()) hand_on(node.inputs[0]);
         break;
       }
       case Item::Kind::Call: {

@@ -71,6 +71,10 @@ Fault TensorMachine::run_code(const TensorOperation& operation, const Slot* slot
       return run_element(operation, slots, result);
     case TensorOperation::Code::SetElement:
       return run_set_element(operation, slots, result);
+    case TensorOperation::Code::Append:
+      return run_append(operation, slots, result);
+    case TensorOperation::Code::DropLast:
+      return run_drop_last(operation, slots, result);
     case TensorOperation::Code::Size:
       return run_size(operation, slots, result);
     case TensorOperation::Code::Kernel:
@@ -183,9 +187,46 @@ Fault TensorMachine::run_set_element(const TensorOperation& operation, const Slo
   return Fault::None;
 }
 
+/// Tensors that grow get room for as many rows again, so that each row is moved once or twice on the whole.
+Fault TensorMachine::run_append(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  TensorObject* tensor = slots[operation.operands[0].slot].tensor;
+  const TensorArgument row = argument_of(operation.operands[1], slots);
+  if (!std::ranges::equal(dims_of(*tensor).subspan(1), row.dims)) return Fault::Shape;
+  const std::size_t row_bytes = static_cast<std::size_t>(row.size()) * size_of(row.dtype);
+  const std::size_t used = static_cast<std::size_t>(tensor->dims[0]) * row_bytes;
+  TensorObject* grown = updated(operation, slots);
+  if (grown != nullptr && static_cast<RunTensor*>(grown)->room - used >= row_bytes) {
+    ++grown->dims[0];
+  } else {
+    std::array<int64_t, kMaxRank + 1> dims = tensor->dims;
+    ++dims[0];
+    grown = cells.make(tensor->dtype, {dims.data(), tensor->rank}, 2 * (used + row_bytes));
+    if (grown == nullptr) return Fault::OutOfMemory;
+    std::memcpy(grown->elements, tensor->elements, used);
+  }
+  std::memcpy(grown->elements + used, row.elements, row_bytes);
+  let_go(operation, slots, grown);
+  result.tensor = grown;
+  return Fault::None;
+}
+
+Fault TensorMachine::run_drop_last(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  const TensorObject* tensor = slots[operation.operands[0].slot].tensor;
+  if (tensor->dims[0] == 0) return Fault::Index;
+  TensorObject* shorter = updated(operation, slots);
+  if (shorter == nullptr) {
+    shorter = cells.make_view(slots[operation.operands[0].slot].tensor, dims_of(*tensor));
+    if (shorter == nullptr) return Fault::OutOfMemory;
+  }
+  --shorter->dims[0];
+  let_go(operation, slots, shorter);
+  result.tensor = shorter;
+  return Fault::None;
+}
+
 TensorObject* TensorMachine::updated(const TensorOperation& operation, const Slot* slots) {
   const TensorOperation::Operand& first = operation.operands[0];
-  if (!operation.op->updates_first || !first.takes) return nullptr;
+  if (!operation.op->may_be_in_place() || !first.takes) return nullptr;
   TensorObject* tensor = slots[first.slot].tensor;
   for (std::size_t i = 1; i < operation.operands.size(); ++i) {
     const TensorOperation::Operand& other = operation.operands[i];

@@ -61,6 +61,8 @@ class TensorMachine {
   Fault run_element(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_size(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_set_element(const TensorOperation& operation, const Slot* slots, Slot& result);
+  Fault run_append(const TensorOperation& operation, const Slot* slots, Slot& result);
+  Fault run_drop_last(const TensorOperation& operation, const Slot* slots, Slot& result);
   /// The first operand, where the result may be written over it; else null.
   static TensorObject* updated(const TensorOperation& operation, const Slot* slots);
   Fault run_view(const TensorOperation& operation, const Slot* slots, Slot& result);

@@ -248,7 +248,7 @@ class BodyCompiler {
       for (const OutPort input : graph_[node].inputs) ++readers[scopes_.origin(input)];
     }
     for (const NodeId update : std::vector<NodeId>(nodes)) {
-      if (graph_[update].kind != NodeKind::Op || !graph_[update].op->updates_first) continue;
+      if (graph_[update].kind != NodeKind::Op || !graph_[update].op->may_be_in_place()) continue;
       if (readers[scopes_.origin(graph_[update].inputs[0])] < 2) continue;
       std::set<OutPort> behind{{update}};
       const auto needs_it = [&](NodeId node) {

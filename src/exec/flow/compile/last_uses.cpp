@@ -145,8 +145,8 @@ Step* updating_step(const graph::Graph& graph, Region& region, uint32_t slot) {
     if (found != nullptr || step.code == Step::Code::View) return nullptr;
     const graph::Node& node = graph[step.node];
     const bool updates = step.code == Step::Code::Tensor && node.kind == graph::NodeKind::Op &&
-                         node.op->updates_first && reads(step.operands[0]) && count == 1 && step.slot &&
-                         step.kind == SlotKind::Tensor && !step.shared;
+                         node.op->in_place == InPlace::Elements && reads(step.operands[0]) && count == 1 &&
+                         step.slot && step.kind == SlotKind::Tensor && !step.shared;
     if (updates) found = &step;
   }
   return found;
