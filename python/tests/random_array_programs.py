@@ -75,7 +75,7 @@ class Programs(RandomText):
         pad = "    " * indent
         for _ in range(self.random.randint(1, 4)):
             kind = self.pick("int", "int", "float", "bool")
-            way = self.random.randrange(20)
+            way = self.random.randrange(21)
             xs = self.pick(*scope["list"][kind]) if scope["list"][kind] else None
             if way < 2:
                 name = self.name("xs")
@@ -111,9 +111,12 @@ class Programs(RandomText):
             elif way == 14 and len(scope["list"][kind]) > 1:
                 ys = self.pick(*scope["list"][kind])
                 self.lines.append(pad + self.pick(f"{xs}, {ys} = {ys}, {xs}", f"{xs} = {ys}", f"{xs} = {ys} if {self.condition(scope, 0)} else {xs}"))
-            elif way == 15 and xs in scope["own"] and self.random.random() < 0.5:
-                one = self.number(scope, kind, 1)
-                self.lines.append(pad + self.pick(f"{xs}.append({one})", f"{xs}.reverse()", f"{xs} = {xs}[1:]", f"kept.append({xs})", f"{xs}.sort()"))
+            elif way == 15 and xs in scope["own"] and self.random.random() < 0.3:
+                self.lines.append(pad + self.pick(f"{xs}.reverse()", f"{xs} = {xs}[1:]", f"kept.append({xs})", f"{xs}.sort()", f"del {xs}[0]"))
+            elif way == 15 and xs in scope["own"]:
+                self.lines += [pad + line for line in self.change_of_length(scope, xs, kind)]
+            elif way == 20:
+                self.grown_list(scope, kind, pad)
             elif way == 16 and scope["changers"] and xs in scope["own"]:
                 self.lines.append(f"{pad}{self.pick(*scope['changers'])}({xs}, {self.pick(*scope['index'])})")
             elif way == 17 and scope["table"][kind] and self.random.random() < 0.5:
@@ -131,6 +134,26 @@ class Programs(RandomText):
             else:
                 self.lines.append(f"{pad}s += {self.number(scope, 'int', 1)}")
         return scope
+
+    def change_of_length(self, scope, xs, kind):
+        one, more = self.number(scope, kind, 1), self.number(scope, kind, 0)
+        return self.pick([f"{xs}.append({one})"], [f"{xs}.append({one})"], [f"{xs} += [{one}, {more}]"], [f"{xs}.extend([{one}])"], [f"{xs} = {xs} + [{one}]"],
+                         [f"{xs}.extend({xs}[2:])"], [f"if len({xs}) > 3:", f"    s += int({xs}.pop())"], [f"while len({xs}) > 4:", f"    {xs}.pop()"],
+                         [f"{xs}[len({xs}) - 1] = {xs}.pop()" if self.random.random() < 0.1 else f"{xs}[-1] = {one}"],
+                         [f"{xs}.clear()", f"{xs} += [{one}] * 5"])
+
+    def grown_list(self, scope, kind, pad):
+        """A list that begins empty, or with one element, and grows in a loop that looks elements of it up."""
+        xs, k, before = self.name("xs"), self.name("k"), self.pick("[]", "[]", f"[{self.number(scope, kind, 0)}]")
+        scope["list"][kind].append(xs)
+        scope["own"].append(xs)
+        self.lines += [f"{pad}{xs} = {before}", f"{pad}for {k} in range(n + 4):"]
+        inner = {**scope, "index": [*scope["index"], k, k]}
+        self.lines.append(f"{pad}    {xs}.append({self.number(scope, kind, 1)})")
+        for _ in range(self.random.randint(0, 2)):
+            lines = self.pick([f"{xs}[{self.index(inner, xs)}] = {self.number(inner, kind, 1)}"], self.change_of_length(inner, xs, kind),
+                              [f"for x in {xs}:", f"    s += int(x) * {k}"], [f"if {self.condition(inner, 1)}:", f"    {xs}.append({self.number(inner, kind, 1)})"])
+            self.lines += [f"{pad}    {line}" for line in lines]
 
     def function_inside(self, xs, pad):
         name = self.name("inside")
@@ -156,6 +179,8 @@ class Programs(RandomText):
                              f"    xs[at], xs[-1] = xs[-1], xs[at]\n    if at > 0:\n        {name}(xs, at - 1)",
                              f"    if at < len(xs) and at > 0:\n        xs[at] = xs[at - 1]\n        {name}(xs, at - 1)",
                              "    xs[at] = xs[0]\n    xs.append(xs[at])",
+                             "    xs.append(xs[at])\n    for i in range(len(xs) - 1, 0, -1):\n        if xs[i // 2] > xs[i]:\n            xs[i] = xs[i // 2]",
+                             "    while len(xs) > 5:\n        xs[at] = xs.pop()",
                              "    xs[at] = xs[0]\n    ys = xs\n    for i in range(len(ys)):\n        ys[i] = xs[at]",
                              "    ys = xs\n    xs = [x for x in ys]\n    xs[at] = ys[0]")
             self.lines.append(f"def {name}(xs, at):\n{body}\n\n")

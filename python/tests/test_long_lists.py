@@ -8,13 +8,13 @@ import hiaton as hia
 
 
 def assert_linear(function):
-    """A graph of it gives what Python gives, in steps that grow with n."""
+    """A graph of it gives what Python gives, in steps that grow with n, or n log n."""
     graph = hia.function(function, strict=True)
     steps = {}
     for n in (100, 400):
         assert graph(n) == function(n)
         steps[n] = sum(region.runs for region in graph.lower(n).stats())
-    assert steps[400] < 5 * steps[100]
+    assert steps[400] < 6 * steps[100]
 
 
 def emptied(n):
@@ -198,23 +198,8 @@ def smallest(xs):
     return heap[0]
 
 
-def longest_rise(xs):
-    ends = []
-    for x in xs:
-        low, high = 0, len(ends)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if ends[middle] < x else (low, middle)
-        if low == len(ends):
-            ends.append(x)
-        else:
-            ends[low] = x
-    return len(ends)
-
-
-@pytest.mark.parametrize("function", [smallest, longest_rise])
-def test_lists_that_grow_and_whose_elements_are_set_by_index_are_left_to_python(function):
-    xs = [(i * 7919) % 101 for i in range(60)]
-    with pytest.warns(hia.FallbackWarning, match="plain Python sets elements of lists that also grow or shrink, as '(heap|ends)', faster"):
-        assert hia.function(function)(xs) == function(xs)
-    assert hia.function(function, strict=True)(xs) == function(xs)
+def test_lists_of_tuples_that_grow_and_whose_elements_are_set_by_index_are_left_to_python():
+    xs = [((i * 7919) % 101, i) for i in range(60)]
+    with pytest.warns(hia.FallbackWarning, match="plain Python sets elements of lists that also grow or shrink, as 'heap', faster"):
+        assert hia.function(smallest)(xs) == smallest(xs)
+    assert hia.function(smallest, strict=True)(xs) == smallest(xs)

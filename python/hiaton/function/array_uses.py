@@ -31,6 +31,18 @@ def _find_looked_up(root):
                 holder, is_computed = holder.value, is_computed or is_computed_index(holder.slice)
             if isinstance(holder, ast.Name) and is_computed:
                 yield holder.id
+        elif isinstance(node, (ast.For, ast.While)):
+            yield from _gone_over_while_growing(node)
+
+
+def _gone_over_while_growing(loop):
+    """The names of lists that loops inside a loop go over, while it adds to them elsewhere."""
+    over = [node for node in nodes_below(loop.body) if isinstance(node, ast.For) and isinstance(node.iter, ast.Name)]
+    if over:
+        grown = {name for name, change in _changes(loop) if not isinstance(change, ast.Name)}
+        for node in over:
+            if node.iter.id in grown and node.iter.id not in resized(node):
+                yield node.iter.id
 
 
 def looked_up(node):
@@ -46,22 +58,44 @@ def note_looked_up(node, name):
     return is_new
 
 
-def _find_resized(root):
+def _changes(root):
+    """Where names get other values, or lists other lengths: the names, and the nodes that do it."""
     for node in _nodes_of(root):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
+            yield node.id, node
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id
+            yield node.target.id, node
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and (
                 isinstance(node.ctx, ast.Del) or isinstance(node.ctx, ast.Store) and isinstance(node.slice, ast.Slice)):
-            yield node.value.id
+            yield node.value.id, node
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            yield node.func.value.id
+            yield node.func.value.id, node
 
 
 def resized(node):
     """The names that get other values, or lists of another length."""
-    return found_below(node, "hiaton_resized", _find_resized)
+    return found_below(node, "hiaton_resized", lambda root: {name for name, _ in _changes(root)})
+
+
+def _is_at_end(change):
+    """Whether something that changes the length of a list does so at its end."""
+    if isinstance(change, ast.AugAssign):
+        return isinstance(change.op, ast.Add)
+    if not isinstance(change, ast.Call) or change.keywords:
+        return False
+    arguments = [ast.unparse(argument) for argument in change.args]
+    return (change.func.attr, len(arguments)) in (("append", 1), ("extend", 1), ("clear", 0)) or change.func.attr == "pop" and arguments in ([], ["-1"])
+
+
+def _find_set_anew(root):
+    changes = list(_changes(root))
+    targets = {id(change.target) for _, change in changes if isinstance(change, ast.AugAssign)}
+    return {name for name, change in changes if not _is_at_end(change) and id(change) not in targets}
+
+
+def set_anew(node):
+    """The names that get other values, or lists of another length in another way than by a change at their end."""
+    return found_below(node, "hiaton_set_anew", _find_set_anew)
 
 
 def _find_taken_apart(root):

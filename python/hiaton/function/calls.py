@@ -126,7 +126,7 @@ class Calls:
         if own is None and node.func.attr == "keys" and self.owns_items(getattr(node.func.value, "id", None)):
             value = self.peek(node.func.value, True)
         elif own is None:
-            value = self.receiver_of(node.func.value)
+            value = self.receiver_of(node.func)
             own = self.name_of_new(value)
         if own is not None:
             return self.call_own_method(node, own)

@@ -158,11 +158,15 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
         """Some value of the type, for a path that gives none."""
         return Value(type_, tuple(self._default_of(kind) for kind in self.converter.graph_types(type_)))
 
-    def _default_of(self, kind):
+    def empty_array(self, type_):
+        """A list in an array, without elements."""
+        return Value(type_, tuple(self._default_of(kind, 0) for kind in self.converter.graph_types(type_)))
+
+    def _default_of(self, kind, unknown=1):
         if kind.is_data:
             return self.graph.constant(0, kind)
         if kind.dims:
-            sizes = [max(size, 1) for size in kind.dims]  # a constant has the type of what it holds, no open one
+            sizes = [max(size, unknown) for size in kind.dims]  # a constant has the type of what it holds, no open one
             zeros = _core.shared(numpy.zeros(sizes, _core.numpy_name(kind.dtype)))
             return self.graph.constant(zeros, _core.graph_type(kind.dtype, sizes))
         return self.graph.constant(False if not kind.is_data and kind.dtype == _core.bool else 0, kind)
@@ -225,7 +229,7 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
 
     def _list_as(self, value, to):
         if value.type.element is NEVER:
-            return self.default(to)
+            return self.empty_array(to) if to.array else self.default(to)
         if to.array:
             return Value(to, (value if value.type.array else self.as_array(value)).ids)
         value = self.without_array(value)

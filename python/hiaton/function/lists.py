@@ -121,12 +121,16 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst) or len(node.args) != 1:
             return None
-        self.own(name, value, node, True)
+        if not value.type.array or not value.type.fresh:
+            self.own(name, value, node, True)
         item = self.eval(node.args[0])
         item = self.held(item if isinstance(item.type, Lst) else self.shared(item))
         if name not in self.env:
             self.refuse(f"'{name}' is a list of an object that is put somewhere by what is appended; compute that on a line before", node)
-        value = self.env[name]  # the item may be taken out of the same list
+        if self.grown_array(name, [item]):
+            self.note_append(name)
+            return Value(NONE)
+        value = self.cells_of(name) if self.is_array(name) else self.env[name]  # the item may be taken out of the same list
         if isinstance(item.type, Lst):
             item = self.forward(item)
             item = Value(Lst(item.type.element), item.ids)
@@ -155,6 +159,8 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst):
             return None
+        if isinstance(items.type, (Lst, Tup)) and self.extended_array(name, items):
+            return Value(NONE)
         value = self.own(name, value, node, True)
         if isinstance(items.type, Tup):
             items = self.list_of(self.items(items), None)
@@ -175,8 +181,8 @@ class Lists:
         name, value = getattr(node.targets[0], "id", None), node.value
         is_sum = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and getattr(value.left, "id", None) == name is not None
         held = self.env.get(name) if is_sum and len(node.targets) == 1 else None
-        if held is None or not isinstance(held.type, Lst) or not held.type.fresh or held.type.array \
-                or name in read_names([value.right]) | changed(value.right) | lent_names(self.where.tree).keys():
+        if held is None or not isinstance(held.type, Lst) or not held.type.fresh \
+                or name in changed(value.right) | lent_names(self.where.tree).keys():
             return False
         items = self.eval(value.right)
         held = self.env.get(name)  # the items may have put it somewhere
@@ -193,6 +199,8 @@ class Lists:
 
     def items_to_add(self, node):
         """What a list is extended by: items that are computed one by one are added one by one."""
+        if isinstance(node, ast.List) and not any(isinstance(item, ast.Starred) for item in node.elts):
+            return self.tuple_of(self.eval_many(node.elts))
         return self.computed_ahead(node, lambda: self.as_list(node)) if self.is_lazy(node) else self.as_list(node)
 
     def popped(self, node):
@@ -208,8 +216,11 @@ class Lists:
             return self.popped_of_mapping(name, node)
         if value is None or not isinstance(value.type, Lst) or node.func.attr != "pop":
             return None
-        value = self.own(name, value, node)
+        value = value if value.type.array and value.type.fresh else self.own(name, value, node)
         place = self.eval(node.args[0]).type if node.args else Const(-1)
+        if value.type.array and is_number(place) and place.value == -1:
+            return self.popped_of_array(name)
+        value = self.cells_of(name)
         if not is_number(place) or not isinstance(place.value, int) or place.value not in (0, -1):
             self.refuse("list.pop can only be converted for the first and the last element; delete others by 'del'", node)
         if value.type.element is NEVER:
@@ -261,7 +272,7 @@ class Lists:
             return False
         if name in changed(*node.args):
             self.refuse(f"an argument of this call of '{method}' changes the same list; compute it on a line before", node)
-        value = self.own(name, value, node)
+        value = value if method == "clear" and value.type.fresh else self.own(name, value, node)
         if method == "sort":
             named = self.eval_named_for_call(node)
             key, is_reverse = named.pop("key", Value(NONE)), named.pop("reverse", Value(Const(False)))

@@ -65,7 +65,7 @@ class Lookups:
             return
         for name in _growing_in(loop.node):
             value = self.env.get(name)
-            if value is not None and isinstance(value.type, Lst) and _is_plain(value.type.element):
+            if value is not None and isinstance(value.type, Lst) and not value.type.array and _is_plain(value.type.element):
                 self.env[f"{loop.hidden}.length.{name}"] = Value(INT, self.held(self.call_prelude("count", [self.mirrored(value)])).ids)
         whole = {}
         for number, node in enumerate(_lookups_of(loop.node)[:_MOST_LOOKUPS]):

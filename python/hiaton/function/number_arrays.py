@@ -13,13 +13,13 @@ import builtins
 import dataclasses
 import types as python_types
 
-from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, taken_apart
+from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, set_anew, taken_apart
 from hiaton.function.iterations import CountedItems, ItemsInPlace
 from hiaton.function.own_trees import is_field
 from hiaton.function.scopes import body_of, calls_change, changed, nodes_below
 from hiaton.function.source import tree_of
 from hiaton.function.tables import is_table
-from hiaton.function.types import BOOL, FLOAT, INT, SYMBOL, Const, Lst, Tens, Value, general
+from hiaton.function.types import BOOL, FLOAT, INT, NEVER, SYMBOL, Const, Lst, Tens, Tup, Value, general
 
 _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool", SYMBOL: "i64"}
 
@@ -41,13 +41,18 @@ def is_array_of(key, name):
 class NumberArrays:
     def begin_arrays(self, node, hidden):
         """Lays out the lists that a loop looks up. `hidden`: what its own names begin with."""
-        for name in sorted(looked_up(node) - resized(node)):
-            if not self._is_taken_apart(name, node, name):
+        for name in sorted(looked_up(node)):
+            if self.stays_array(name, node, name):
                 self.lay_out(name, hidden)
 
     def _is_taken_apart(self, name, node, inside):
         """Whether a name stands for a list of lists of which a loop or a function, where it is called `inside`, takes or sets whole ones."""
         return is_table(getattr(self.env.get(name), "type", None)) and inside in taken_apart(node)
+
+    def stays_array(self, name, node, inside):
+        """Whether a list that lies in an array stays there in a loop or a function, where it is called `inside`."""
+        changes = resized(node) if is_table(getattr(self.env.get(name), "type", None)) else set_anew(node)
+        return inside not in changes and not self._is_taken_apart(name, node, inside)
 
     def items_in_place(self, loop):
         """How to go over a list of numbers that lies in an array, or of which the loop sets elements, as a name or by `enumerate`: the way,
@@ -57,7 +62,7 @@ class NumberArrays:
             node = node.args[0]
         name = getattr(node, "id", None)
         lent = {name for part in nodes_below(loop.body) for name in calls_change(part)}
-        if not self.is_list(name) or is_table(self.env[name].type) or name in set().union(lent, *map(resized, loop.body)):
+        if not self.is_list(name) or is_table(self.env[name].type) or name in set().union(lent, *map(set_anew, loop.body)):
             return None
         if name in changed(*loop.body) and self.env[name].type.fresh:
             self.lay_out(name, "")
@@ -140,8 +145,7 @@ class NumberArrays:
         target, product = node.targets[0], node.value
         is_one = isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult) and isinstance(product.left, ast.List) \
             and len(product.left.elts) == 1 and len(node.targets) == 1 and isinstance(target, ast.Name)
-        tree = self.where.tree
-        if not is_one or target.id not in looked_up(tree) - read_as_lists(tree) or target.id in self.where.set_outside or not self.lays_out():
+        if not is_one or not self._is_looked_up_later(target.id):
             return None
         item, times = self.eval_many(product.left.elts), self.operand(self.eval(product.right))
         element = general(item[0].type) if len(item) == 1 else None
@@ -151,6 +155,61 @@ class NumberArrays:
         length = self.op("max", self.as_kind(times, int), self.constant(0, "i64"))
         zeros = self.zeros(to, Value(INT, (length,)))
         return Value(to, (self.op("broadcast_like", self.held(item[0]).ids[0], zeros.ids[0]),))
+
+    def _is_looked_up_later(self, name):
+        """Whether a list that begins to be one of this name may lie in an array from then on."""
+        tree = self.where.tree
+        return name in looked_up(tree) - read_as_lists(tree) and name not in self.where.set_outside and self.lays_out()
+
+    # Changes at the end.
+
+    def grown_array(self, name, items):
+        """Puts numbers behind those of a list that lies in an array, or that has no elements yet and is looked up later. Whether it is that."""
+        elements = {general(item.type) for item in items}
+        value = self._begun_array(name, *elements) if len(elements) == 1 else None
+        if value is None or is_table(value.type):
+            return False
+        made, = value.ids
+        for item in items:
+            made = self.op("append_row", made, self.coerce(item, value.type.element).ids[0])
+        self.bind(name, Value(value.type, (made,)))
+        return True
+
+    def popped_of_array(self, name):
+        """name.pop(), of such a list."""
+        value = self.env[name]
+        last = Value(INT, (self.op("sub", self.length_of_array(value).ids[0], self.constant(1, "i64")),))
+        item = self.element_at(value, last.ids[0])
+        self.bind(name, Value(value.type, (self.op("drop_last_row", value.ids[0]),)))
+        return item
+
+    def _begun_array(self, name, element):
+        """The array of a list of these elements, to which nobody else refers; None: it is something else."""
+        value = self.env[name]
+        if value.type.fresh and value.type.element is NEVER and element in _DTYPES and self._is_looked_up_later(name):
+            return self.empty_array(Lst(element, True, False, True))
+        return value if value.type.fresh and value.type.array and value.type.element == element else None
+
+    def extended_array(self, name, items):
+        """The same as grown_array(), for the elements of a tuple or a list."""
+        if isinstance(items.type, Tup):
+            return bool(items.type.items) and self.grown_array(name, self.items(items))
+        value = self._begun_array(name, items.type.element)
+        if value is None or is_table(value.type):
+            return False
+        cells = Lst(items.type.element)
+
+        def build(frame, values):
+            rest, made = values
+
+            def more():
+                instance = frame.converter.instance(("extended",), "extended", [cells, value.type], build)
+                longer = Value(value.type, (frame.op("append_row", made.ids[0], frame.head(rest).ids[0]),))
+                return frame.call_instance(instance, [frame.tail(rest), longer])
+            return frame.either(frame.is_empty(rest), lambda: made, more, value.type)
+        given = [Value(cells, self.forward(items).ids), value]
+        self.bind(name, Value(value.type, self._made_of_list(("extended",), [cells, value.type], build, value.type, given).ids))
+        return True
 
     # Arguments.
 
@@ -162,8 +221,7 @@ class NumberArrays:
         tree, parameter = self._parameter_of(function, place)
         if parameter is not None and parameter in read_as_lists(tree) and self.is_array(argument.id):
             self.cells_of(argument.id)
-        if parameter is None or parameter not in looked_up(tree) or parameter in resized(tree) | read_as_lists(tree) \
-                or self._is_taken_apart(argument.id, tree, parameter):
+        if parameter is None or parameter not in looked_up(tree) - read_as_lists(tree) or not self.stays_array(argument.id, tree, parameter):
             return False
         self._note_lookups(argument.id)
         if calls_itself(tree):

@@ -5,7 +5,7 @@ import inspect
 import types
 
 from hiaton.function import prelude
-from hiaton.function.array_uses import looked_up, note_looked_up, read_as_lists, resized
+from hiaton.function.array_uses import looked_up, note_looked_up, read_as_lists
 from hiaton.function.dicts import is_fresh
 from hiaton.function.errors import ConversionError
 from hiaton.function.lent_lists import LentObject
@@ -73,8 +73,11 @@ class OwnCalls:
         """An argument of those that a parameter with a star takes."""
         return self.given_away(value.name) if isinstance(value, LentObject) else value
 
-    def receiver_of(self, node):
+    def receiver_of(self, method):
         """What a method is called of. A call may give the very object that it was lent, as `self` of builders."""
+        node = method.value
+        if isinstance(node, ast.Name) and method.attr == "pop" and self.is_array(node.id):
+            return self.env[node.id]
         if not isinstance(node, ast.Call):
             return self.peek(node)
         before, self.receiver = self.receiver, node
@@ -216,7 +219,7 @@ class OwnCalls:
             return self.handed_on(self.held(value if is_lent else self.shared(value)))
         if field in read_as_lists(tree) and self.is_array(key):
             value = self.cells_of(key)
-        if field in looked_up(tree) and field not in resized(tree) | read_as_lists(tree) and not self._is_taken_apart(key, tree, field):
+        if field in looked_up(tree) - read_as_lists(tree) and self.stays_array(key, tree, field):
             self._note_lookups_of_field(key)
             self.lay_out(key, ".called" if self.loop is None else self.loop.hidden)
             array = self.array_of(key)

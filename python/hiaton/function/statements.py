@@ -307,7 +307,8 @@ class Statements:
                 self.refuse("this change of a list cannot be converted; build a new one", node)
             self.set_attribute(node.target, self.binary(type(node.op).__name__, before, self.eval(node.value)), holder)
             return
-        value = self.peek(ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
+        name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        value = self.env[name.id] if self.is_array(name.id) else self.peek(name)
         if isinstance(value.type, Lst):
             if not isinstance(node.op, ast.Add):
                 self.refuse("this change of a list cannot be converted; build a new one", node)

@@ -384,7 +384,7 @@ def _join_one(a, b):
     if isinstance(a, Lst) and isinstance(b, Lst):
         fresh = a.fresh and b.fresh
         ends = {x.backward for x in (a, b) if x.element is not NEVER}
-        are_arrays = a.array and b.array and a.element == b.element
+        are_arrays = a.array and b.array and a.element == b.element or fresh and (a.array if b.element is NEVER else b.array and a.element is NEVER)
         return Lst(join(a.element, b.element), fresh, fresh and True in ends, are_arrays, a.owned and b.owned)
     if isinstance(a, (Store, Mapping)) or isinstance(b, (Store, Mapping)):
         return _join_mappings(a, b)
