@@ -4,7 +4,11 @@ import random
 
 from random_text import RandomText
 
-ELEMENTS = {"int": ["0", "1", "i", "n - 3"], "float": ["0.5", "1.0", "float(i)"], "bool": ["True", "False", "i % 2 == 0"]}
+ELEMENTS = {"int": ["0", "1", "i", "n - 3"], "float": ["0.5", "1.0", "float(i)"], "bool": ["True", "False", "i % 2 == 0"], "pair": ["(0, i)", "(i, 2)"]}
+
+
+def as_integer(kind, one):
+    return f"{one}[1]" if kind == "pair" else f"int({one})"
 
 
 class Programs(RandomText):
@@ -30,6 +34,8 @@ class Programs(RandomText):
     def number(self, scope, kind, depth):
         if kind == "bool":
             return self.condition(scope, depth)
+        if kind == "pair":
+            return self.pair(scope, depth)
         has_lists = scope["list"][kind] or scope["table"][kind]
         simple = [self.element(scope, kind)] * 3 if has_lists and scope["list"][kind] else []
         simple += ["1", self.pick(*scope["index"], *scope["values"])] if kind == "int" else ["0.25", "float(n)"]
@@ -41,10 +47,21 @@ class Programs(RandomText):
             if scope["readers"] and scope["list"][kind] and kind == "int" else []
         return self.pick(f"({a} {self.pick('+', '-', '*')} {b})", f"max({a}, {b})", f"({a} if {self.condition(scope, 0)} else {b})", *whole, *calls, *calls)
 
+    def pair(self, scope, depth):
+        both = f"({self.number(scope, 'int', depth - 1)}, {self.number(scope, 'int', 0)})"
+        if not scope["list"]["pair"]:
+            return both
+        one = self.element(scope, "pair")
+        if depth <= 0:
+            return one
+        return self.pick(both, one, f"{self.pick('max', 'min')}({one}, {both})", f"({one} if {self.condition(scope, 0)} else {both})")
+
     def condition(self, scope, depth):
         choices = [f"{self.number(scope, 'int', depth - 1)} {self.pick('<', '==', '>=')} {self.number(scope, 'int', depth - 1)}"]
         if scope["list"]["bool"]:
             choices += [self.element(scope, "bool")] * 2
+        if scope["list"]["pair"]:
+            choices += [f"{self.pair(scope, 0)} {self.pick('<', '==', '>=')} {self.pair(scope, 0)}"]
         if scope["list"]["int"] and self.random.random() < 0.3:
             xs = self.pick(*scope["list"]["int"])
             choices += [f"bool({xs})", f"1 in {xs}", f"len({xs}) > 2"]
@@ -55,7 +72,7 @@ class Programs(RandomText):
     def made(self, scope, kind):
         """A new list, of six elements or so."""
         size = self.pick("n", "n", "6", "(n + 2)")
-        value = self.pick(*{"int": ("0", "7"), "float": ("0.5", "1.0"), "bool": ("False", "True")}[kind])
+        value = self.pick(*{"int": ("0", "7"), "float": ("0.5", "1.0"), "bool": ("False", "True"), "pair": ("(0, 1)", "(n, 0)")}[kind])
         choices = [f"[{value}] * {size}", f"[{value}] * {size}", f"[{self.pick(*ELEMENTS[kind])} for i in range({size})]"]
         if scope["list"][kind]:
             xs = self.pick(*scope["list"][kind])
@@ -64,7 +81,7 @@ class Programs(RandomText):
 
     def made_table(self, scope, kind):
         row = self.made({**scope, "list": {key: [] for key in ELEMENTS}}, kind)
-        ragged = f"[{self.pick(*ELEMENTS[kind]).replace('i', 'r')}] * (r + 1)" if kind != "float" else "[0.5] * (r + 1)"
+        ragged = f"[{self.pick(*ELEMENTS[kind]).replace('i', 'r')}] * (r + 1)" if kind in ("int", "bool") else f"[{ELEMENTS[kind][0].replace('i', 'r')}] * (r + 1)"
         return self.pick(f"[{row} for r in range({self.pick('n', '3')})]", f"[{ragged} for r in range(n)]", f"[{row}, {row}, {row}]",
                          f"[{row} for r in range(n)]")
 
@@ -74,8 +91,8 @@ class Programs(RandomText):
         scope = {key: list(value) if isinstance(value, list) else {kind: list(names) for kind, names in value.items()} for key, value in scope.items()}
         pad = "    " * indent
         for _ in range(self.random.randint(1, 4)):
-            kind = self.pick("int", "int", "float", "bool")
-            way = self.random.randrange(21)
+            kind = self.pick("int", "int", "float", "bool", "pair")
+            way = self.random.randrange(22)
             xs = self.pick(*scope["list"][kind]) if scope["list"][kind] else None
             if way < 2:
                 name = self.name("xs")
@@ -93,15 +110,15 @@ class Programs(RandomText):
                 if xs and self.random.random() < 0.3:
                     item = self.name("x")
                     over, name = self.pick((f"enumerate({xs})", f"{name}, {item}"), (xs, item))
-                    inner = {**scope, "index": [*scope["index"], *name.split(", ")[:-1]], "values": [*scope["values"], f"int({item})"]}
+                    inner = {**scope, "index": [*scope["index"], *name.split(", ")[:-1]], "values": [*scope["values"], as_integer(kind, item)]}
                 self.lines.append(f"{pad}for {name} in {over}:")
                 self.block(inner, depth - 1, indent + 1, True)
             elif way < 10 and (xs in scope["own"] or xs and self.random.random() < 0.1):
-                how = self.pick("=", "=", "+=" if kind != "bool" else "=")
+                how = self.pick("=", "=", "+=" if kind in ("int", "float") else "=")
                 self.lines.append(f"{pad}{xs}[{self.index(scope, xs)}] {how} {self.number(scope, kind, 2)}")
             elif way < 12 and scope["table"][kind]:
                 t = self.pick(*scope["table"][kind])
-                how = self.pick("=", "=", "+=" if kind != "bool" else "=")
+                how = self.pick("=", "=", "+=" if kind in ("int", "float") else "=")
                 self.lines.append(f"{pad}{t}[{self.index(scope, t)}][{self.index(scope, f'{t}[0]')}] {how} {self.number(scope, kind, 1)}")
             elif way == 12:
                 self.lines.append(f"{pad}s = (s * 3 + {self.number(scope, 'int', 2)}) % 1009")
@@ -115,7 +132,16 @@ class Programs(RandomText):
                 self.lines.append(pad + self.pick(f"{xs}.reverse()", f"{xs} = {xs}[1:]", f"kept.append({xs})", f"{xs}.sort()", f"del {xs}[0]"))
             elif way == 15 and xs in scope["own"]:
                 self.lines += [pad + line for line in self.change_of_length(scope, xs, kind)]
-            elif way == 20:
+            elif way == 20 and xs in scope["own"] and self.random.random() < 0.3:
+                one = self.number(scope, kind, 1)
+                self.lines += [pad + line for line in self.pick(
+                    [f"heapq.heapify({xs})"], [f"heapq.heappush({xs}, {one})"], [f"s += {as_integer(kind, f'heapq.heappushpop({xs}, {one})')}"],
+                    [f"if len({xs}) > 3:", f"    s += {as_integer(kind, f'heapq.heappop({xs})')}"], [f"{xs}[-1] = heapq.heapreplace({xs}, {one})"],
+                    [f"s += bisect.bisect({xs}, {one})"], [f"s += bisect.bisect_left({xs}, {one}, 1)"])]
+            elif way == 21 and scope["table"][kind]:
+                self.lines += [f"{pad}for x in {self.pick(*scope['table'][kind])}[{self.index(scope, 'ys')}]:",
+                               f"{pad}    s += {as_integer(kind, 'x')} - {self.element(scope, 'int')}"]
+            elif way >= 20:
                 self.grown_list(scope, kind, pad)
             elif way == 16 and scope["changers"] and xs in scope["own"]:
                 self.lines.append(f"{pad}{self.pick(*scope['changers'])}({xs}, {self.pick(*scope['index'])})")
@@ -138,7 +164,7 @@ class Programs(RandomText):
     def change_of_length(self, scope, xs, kind):
         one, more = self.number(scope, kind, 1), self.number(scope, kind, 0)
         return self.pick([f"{xs}.append({one})"], [f"{xs}.append({one})"], [f"{xs} += [{one}, {more}]"], [f"{xs}.extend([{one}])"], [f"{xs} = {xs} + [{one}]"],
-                         [f"{xs}.extend({xs}[2:])"], [f"if len({xs}) > 3:", f"    s += int({xs}.pop())"], [f"while len({xs}) > 4:", f"    {xs}.pop()"],
+                         [f"{xs}.extend({xs}[2:])"], [f"if len({xs}) > 3:", f"    s += {as_integer(kind, f'{xs}.pop()')}"], [f"while len({xs}) > 4:", f"    {xs}.pop()"],
                          [f"{xs}[len({xs}) - 1] = {xs}.pop()" if self.random.random() < 0.1 else f"{xs}[-1] = {one}"],
                          [f"{xs}.clear()", f"{xs} += [{one}] * 5"])
 
@@ -152,7 +178,7 @@ class Programs(RandomText):
         self.lines.append(f"{pad}    {xs}.append({self.number(scope, kind, 1)})")
         for _ in range(self.random.randint(0, 2)):
             lines = self.pick([f"{xs}[{self.index(inner, xs)}] = {self.number(inner, kind, 1)}"], self.change_of_length(inner, xs, kind),
-                              [f"for x in {xs}:", f"    s += int(x) * {k}"], [f"if {self.condition(inner, 1)}:", f"    {xs}.append({self.number(inner, kind, 1)})"])
+                              [f"for x in {xs}:", f"    s += {as_integer(kind, 'x')} * {k}"], [f"if {self.condition(inner, 1)}:", f"    {xs}.append({self.number(inner, kind, 1)})"])
             self.lines += [f"{pad}    {line}" for line in lines]
 
     def function_inside(self, xs, pad):
@@ -188,9 +214,9 @@ class Programs(RandomText):
         return readers, changers
 
     def text(self):
-        self.lines = ["g0 = 3\nlog = []\n\n"]
+        self.lines = ["import bisect\nimport heapq\n\ng0 = 3\nlog = []\n\n"]
         readers, changers = self.functions()
-        scope = {"index": ["n", "2"], "list": {"int": ["xs", "ys"], "float": [], "bool": []}, "table": {kind: [] for kind in ELEMENTS},
+        scope = {"index": ["n", "2"], "list": {"int": ["xs", "ys"], "float": [], "bool": [], "pair": []}, "table": {kind: [] for kind in ELEMENTS},
                  "own": [], "values": [], "inside": [], "readers": readers, "changers": changers}
         self.lines.append("def main(n, xs, ys):\n    s = 0\n    kept = []")
         scope = self.block(scope, 3, 1)

@@ -1,4 +1,4 @@
-"""Lists of numbers that grow and shrink at their end, and whose elements are looked up and set by computed indices meanwhile."""
+"""Lists of numbers, and of tuples of numbers, that grow and shrink at their end, and whose elements are looked up and set by computed indices meanwhile."""
 
 import time
 
@@ -175,6 +175,35 @@ def in_order_by_an_object(n):
     return ordered
 
 
+def shortest_ways(n):
+    """From 0, by a heap of how far it is and where to: numbers, and whether by a long step."""
+    far, heap, seen = [10 ** 9] * n, [], 0
+    far[0] = 0
+    push(heap, (0, 0, False))
+    while heap:
+        now, place, is_long = pop(heap)
+        seen += is_long
+        if now == far[place]:
+            for step, is_long in ((1, False), (7, True), (place % 5, False)):
+                to, then = (place + step) % n, now + 1 + (place * 31 + step * 17) % 10
+                if then < far[to]:
+                    far[to] = then
+                    push(heap, (then, to, is_long))
+    return sum(far), seen
+
+
+def pairs(n):
+    edges = [(0, 0.5)]
+    for i in range(1, n):
+        place, weight = edges[i // 2]
+        edges.append((place + i, weight / 2))
+        edges[i // 3] = (edges[i][0] % 5, edges[i - 1][1])
+        if i % 4 == 3:
+            edges[-1] = edges.pop()
+            edges += [edges[0], (i, 1.0)]
+    return edges
+
+
 def over_itself(n):
     xs = [n]
     for x in xs:
@@ -192,7 +221,17 @@ def shrinking_while_gone_over(n):
     return xs, seen
 
 
-CASES = [numbered, remembered, begun_empty, of_truths, in_pairs, by_lists, longest_rise, cleared, anew, in_order, in_order_by_an_object,
+def fastest(function, n, rounds=5):
+    """The seconds that a call takes, where nothing else keeps the processor."""
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        function(n)
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+CASES = [numbered, remembered, begun_empty, of_truths, in_pairs, by_lists, longest_rise, cleared, anew, in_order, in_order_by_an_object, shortest_ways, pairs,
          over_itself, shrinking_while_gone_over]
 
 
@@ -204,13 +243,7 @@ def test_graphs_of_them_take_steps_in_proportion(function):
 def test_loops_over_a_list_that_grows_around_them_leave_it_where_it_lies():
     graph = hia.function(primes, strict=True)
     assert graph(200) == primes(200)
-    graph(2000), primes(2000)
-    times = {}
-    for run in (graph, primes):
-        begin = time.perf_counter()
-        run(2000)
-        times[run] = time.perf_counter() - begin
-    assert times[graph] < 5 * times[primes]  # it was 50 times as long where each turn laid the list out anew
+    assert fastest(graph, 4000) < 5 * fastest(primes, 4000)  # it took 60 times as long where each turn laid the list out anew
 
 
 @pytest.mark.parametrize("function", [numbered, begun_empty, in_order], ids=lambda f: f.__name__)
@@ -219,12 +252,7 @@ def test_elements_are_added_where_the_list_lies(function):
     n = 200_000
     graph = hia.function(function, strict=True)
     assert graph(100) == function(100)
-    begin = time.perf_counter()
-    found = graph(n)
-    seconds = time.perf_counter() - begin
-    begin = time.perf_counter()
-    assert found == function(n)
-    assert seconds < 5 * (time.perf_counter() - begin)
+    assert fastest(graph, n, 1) < 5 * fastest(function, n, 1)
 
 
 def held_elsewhere(n):

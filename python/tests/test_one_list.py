@@ -119,8 +119,66 @@ def rows_in_a_comprehension(n):
     return same, again, rows
 
 
+def grown_and_handed_on_a_side(n):
+    xs, zs = [], []
+    for i in range(n):
+        xs.append(i)
+        zs.append((i, "a"))
+    ys = xs if n > 2 else [1]
+    if n > 3:
+        kept = zs
+    else:
+        kept = [(0, "b")]
+    return ys, xs, kept, zs
+
+
+def grown_and_handed_on_in_a_loop(n):
+    xs, kept, best, last = [], [], [1], [2]
+    for i in range(n):
+        xs.append(i)
+    for i in range(n):
+        if i == 2:
+            best = xs
+        kept.append(xs)
+    for i in range(n):
+        last = xs
+        if i > 1:
+            break
+    return best, kept, last, xs
+
+
+def grown_and_handed_on_in_a_comprehension(n):
+    xs = []
+    for i in range(n):
+        xs.append(i)
+    return [xs for _ in range(2)], xs
+
+
+def grown_looked_up_and_handed_on(n):
+    xs, kept = [0], []
+    for i in range(n):
+        xs.append(xs[i // 2] + 1)
+    for i in range(n):
+        if xs[i] == 2:
+            kept.append(xs)
+    xs[n // 2] = 9
+    return kept, xs
+
+
+def grown_anew_in_each_turn(n):
+    border, seen = [0], []
+    for i in range(n):
+        following = []
+        for x in border:
+            following.append(x + i)
+        seen.append(border)
+        border = following
+    return seen, border
+
+
 FUNCTIONS = [by_a_function_inside, by_a_conditional_expression, on_a_side, in_a_comprehension, in_a_loop, left_early, in_an_object_and_a_tuple,
-             another_name_for_what_is_gone_over, a_row_on_a_side, a_row_of_a_loop_in_a_loop, rows_in_a_comprehension]
+             another_name_for_what_is_gone_over, grown_and_handed_on_a_side, grown_and_handed_on_in_a_loop, grown_and_handed_on_in_a_comprehension,
+             grown_looked_up_and_handed_on, grown_anew_in_each_turn, a_row_on_a_side, a_row_of_a_loop_in_a_loop, rows_in_a_comprehension]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)

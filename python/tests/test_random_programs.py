@@ -71,17 +71,19 @@ def outcome(function, args):
 
 
 def shape(value, seen=None):
-    """What it consists of, and which parts are one object."""
+    """What it consists of, and which parts that may change are one object."""
     seen = {} if seen is None else seen
     if isinstance(value, int) and value.bit_length() > LONGEST:
         return hex(value)
     if not isinstance(value, (list, tuple, dict, set)) and (isinstance(value, type) or not hasattr(value, "__dict__")):
         return value
+    if isinstance(value, tuple):
+        return type(value).__name__, [shape(part, seen) for part in value]
     if id(value) in seen:
         return seen[id(value)]
     seen[id(value)] = f"object {len(seen)}"
-    if isinstance(value, (list, tuple)):
-        return seen[id(value)], type(value).__name__, [shape(part, seen) for part in value]
+    if isinstance(value, list):
+        return seen[id(value)], "list", [shape(part, seen) for part in value]
     if isinstance(value, dict):
         return seen[id(value)], "dict", [(repr(key), shape(item, seen)) for key, item in value.items()]
     if isinstance(value, set):  # in an order of its own

@@ -98,17 +98,23 @@ def set_anew(node):
     return found_below(node, "hiaton_set_anew", _find_set_anew)
 
 
+def goes_over_row(loop):
+    """Whether a loop goes over an element of a list, of which nothing in it changes the length."""
+    return is_element(loop.iter) and isinstance(loop.iter.value, ast.Name) and loop.iter.value.id not in resized(loop)
+
+
 def _find_taken_apart(root):
     nodes = list(_nodes_of(root))
     looked_at = {id(node.value) for node in nodes if is_element(node)}
     looked_at |= {id(node.args[0]) for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "len" and node.args}
+    looked_at |= {id(node.iter) for node in nodes if isinstance(node, ast.For) and goes_over_row(node)}
     for node in nodes:
         if is_element(node) and isinstance(node.value, ast.Name) and id(node) not in looked_at:
             yield node.value.id
 
 
 def taken_apart(node):
-    """The names of lists of which it takes or sets elements as a whole, for something else than an element of them or their length: where these
+    """The names of lists of which it takes or sets elements as a whole, for something else than an element of them, their length, or a loop over them: where these
     are lists, others refer to them then."""
     return found_below(node, "hiaton_taken_apart", _find_taken_apart)
 

@@ -15,9 +15,10 @@ from hiaton.function.attributes import is_of_several
 from hiaton.function.builtin_functions import builtin_functions, iterating, lazy
 from hiaton.function.differentiation import is_gradient_maker
 from hiaton.function.errors import ConversionError
+from hiaton.function.heaps import in_python
 from hiaton.function.iterators import gives_iterator
 from hiaton.function.known_items import is_parameters_of_module
-from hiaton.function.lent_lists import LentObject
+from hiaton.function.lent_lists import LentObject, names_lent
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.mappings import store_operations
 from hiaton.function.partials import is_function, is_partial, partial_with
@@ -60,6 +61,7 @@ class Calls:
             if self.own_name(node.func) is not None:
                 return self.call_special(node.func.id, "__call__", *self._arguments(node))
             callee = self.eval(node.func)
+        callee = in_python(callee)
         if isinstance(callee.type, Const):
             special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
             has_stars = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
@@ -72,9 +74,7 @@ class Calls:
         if length is not None:
             return length
         if target is builtins.print:
-            self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; "
-                        "elsewhere, let Python run this function",
-                        node)
+            self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; elsewhere, let Python run this function", node)
         args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target) or target is pieces.split,
                                       target in builtin_functions(), target, is_spread_later=True)
         return self._called(node, lambda: self.call(callee, args, named))
@@ -82,7 +82,7 @@ class Calls:
     def _called(self, node, call):
         """What a call gives: of a generator whose items somebody goes over to the end, their list."""
         self.is_run = getattr(node, "hiaton_is_run", False)
-        before = dict(self.env) if calls_change(node) else {}
+        before = dict(self.env) if names_lent(node) else {}
         try:
             made = call()
         finally:
@@ -102,7 +102,7 @@ class Calls:
             if function is builtins.isinstance and self.own_name(argument) is not None:
                 return Value(Objs(frozenset([self.env[argument.id].type.cls])))
             if is_array:
-                return self.array_of(argument.id)
+                return self.array_to_look_up(argument.id)
             if has_fixed_lists and isinstance(argument, ast.List):
                 return self.tuple_of([one(item) for item in argument.elts])
             if has_fixed_lists and isinstance(argument, ast.ListComp):

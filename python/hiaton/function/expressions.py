@@ -122,7 +122,7 @@ class Expressions:
         value = self.taken_apart(name, value)
         for key in [k for k in self.env if isinstance(k, tuple) and k[0] == name or is_array_of(k, name)]:
             del self.env[key]
-        self.held_around -= {name}
+        self.held_around = {one: holder for one, holder in self.held_around.items() if one != name}
         self.env[name] = self.recapture(name, self.as_noted(name, value))
 
     def eval_NamedExpr(self, node):
@@ -222,7 +222,7 @@ class Expressions:
         """A branch whose sides know what the condition tells; names that they bind are theirs alone. `given`: the names whose values they give
         back; None: nothing comes behind them."""
         referred, let_out, names, around = set(), set(), self.names_of_sides(), self.held_around
-        held = around if given is None else around | self.names_of_arrays(self.env) - with_fields(given, self.env)
+        held = around if given is None else self.held_by(key, self.names_of_lists(self.env) - with_fields(given, self.env))
 
         def on(learned, side):
             def run():
@@ -250,7 +250,7 @@ class Expressions:
     def share(self, names):
         for name in names:
             self.let_items_out(name)
-            self.env[name] = self.without_array_of(name) if self.is_array(name) else self.shared(self.env[name])
+            self.env[name] = self.shared_list(name)
 
     # Conditions: a bool that is known, or a value of the graph; with what is known on each side.
 

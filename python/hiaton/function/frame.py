@@ -97,7 +97,7 @@ class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentia
         self.followed = {}       # by cell: the argument that every function of the graph has of it
         self.is_run = False      # whether somebody goes over what is called, to the end, if it is a generator
         self.boxes = {}          # by what was taken out of a box of a list, and its type: the box
-        self.held_around = frozenset()  # names of lists in arrays with which the code around this side or loop goes on
+        self.held_around = {}    # names of lists with which the code around this side or loop goes on, and what is outermost of these
         self.element_of = None   # the tree of that whose elements this function of the graph computes
 
     @property

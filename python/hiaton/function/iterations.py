@@ -92,6 +92,19 @@ class ItemsInPlace:
         return array
 
 
+class ItemsOfRow(ItemsInPlace):
+    """Of a list that lies in an array of such lists, by the name of that: the state is where the next item lies, and where the row ends."""
+
+    count = 2
+
+    def has(self, frame, state):
+        return frame.op("lt", state[0].ids[0], state[1].ids[0])
+
+    def take(self, frame, state):
+        following = frame.op("add", state[0].ids[0], frame.constant(1, "i64"))
+        return frame.element_at(self._array(frame), state[0].ids[0]), [Value(INT, (following,)), state[1]]
+
+
 class ZipItems:
     """`is_strict`: all have equally many elements."""
 

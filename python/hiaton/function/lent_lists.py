@@ -17,7 +17,7 @@ import dataclasses
 
 from hiaton.function.array_uses import read_as_lists
 from hiaton.function.own_trees import is_field, own_names_of, with_fields, without_fields
-from hiaton.function.reasons import is_of_package
+from hiaton.function.reasons import may_change_lists
 from hiaton.function.scopes import (assigned, body_of, calls_change, changed, lent_names, list_that_it_gives, names_changed_outside,
                                     names_set_inside, nodes_below, nonlocal_names, note_changes, note_lent)
 from hiaton.function.source import is_generator, tree_of
@@ -33,6 +33,16 @@ class Lent(Value):
 
 class LentObject(Lent):
     """An argument: the object that a name stands for, to which nobody else refers; see own_objects.py."""
+
+
+def _other_arguments(node, argument):
+    return [part for part in [*node.args, *(keyword.value for keyword in node.keywords)] if part is not argument]
+
+
+def names_lent(node):
+    """The names of lists that a call is handed, and that it may change itself, or by another argument."""
+    names = {argument for argument in node.args if isinstance(argument, ast.Name)}
+    return calls_change(node) | {argument.id for argument in names if argument.id in changed(*_other_arguments(node, argument))}
 
 
 class LentLists:
@@ -55,20 +65,21 @@ class LentLists:
     # The caller.
 
     def lend(self, node, argument):
-        """An argument of a call, if that may change it and it is a list that nobody else refers to; None elsewhere."""
-        if not isinstance(argument, ast.Name) or argument.id not in calls_change(node):
+        """An argument of a call, if that, or what computes another argument, may change it and it is a list that nobody else refers to; None
+        elsewhere."""
+        if not isinstance(argument, ast.Name) or argument.id not in names_lent(node):
             return None
         name, value = argument.id, self.env.get(argument.id)
         if not self.is_changeable(name) or not value.type.fresh:
             return None
-        others = [part for part in [*node.args, *(keyword.value for keyword in node.keywords)] if part is not argument]
-        if name in assigned(*others) or any(isinstance(part, ast.Name) and part.id == name for part in others):
-            self.refuse(f"another argument of this call is, or changes, the list '{name}', too; compute that on a line before", node)
+        others = _other_arguments(node, argument)
+        if name in assigned(*others) - changed(*others) or any(isinstance(part, ast.Name) and part.id == name for part in others):
+            self.refuse(f"another argument of this call is, or sets, the list '{name}', too; compute that on a line before", node)
         return Lent(value.type, value.ids, name)
 
     def share_what_was_not_taken(self, node, before):
         """Behind a call: lists that it might have changed, and that were handed on to something else."""
-        self.share([name for name in calls_change(node) if name in before and self.env.get(name) is before[name]])
+        self.share([name for name in names_lent(node) if name in before and self.env.get(name) is before[name]])
 
     def lent_to(self, function, tree, parameters, values):
         """Takes lists out of the arguments: by name of a parameter that is given back, the name of the list here; None: of no name, or no
@@ -76,6 +87,8 @@ class LentLists:
         lent = {}
         for number, parameter in enumerate(parameters):
             value = values[number]
+            if isinstance(value, Lent) and value.name in self.env and not isinstance(value.type, Own):
+                value = Lent(self.env[value.name].type, self.env[value.name].ids, value.name)  # as the other arguments have left it
             is_list = isinstance(value, Lent) and not isinstance(value.type, Own)
             if is_list and parameter not in lent_names(tree) and not is_generator(function):
                 self._note_lent(tree, parameter, True)
@@ -187,15 +200,19 @@ class LentLists:
 
     def _ask_for_list_of_name(self, value, grows):
         """A list that others may refer to is an argument where one is to be lent: the next round lends that of a name."""
-        if not isinstance(self.node, ast.Call) or is_of_package(self.where.file):
+        if not isinstance(self.node, ast.Call) or not may_change_lists(self.where.file):
             return
         names = set()
         for argument in [*self.node.args, *(keyword.value for keyword in self.node.keywords)]:
-            held = self.env.get(argument.id) if isinstance(argument, ast.Name) else None
-            if held is not None and isinstance(held.type, (Lst, Mapping)) and held.ids == value.ids:
-                names.add(argument.id)
+            if isinstance(argument, ast.Name) and self.is_changeable(argument.id):
+                array = self.array_of(argument.id)
+                if value.ids in (self.env[argument.id].ids, array and array.ids):
+                    names.add(argument.id)
         if names - calls_change(self.node):
             self._note_changes(names)
+        for argument in self.node.args if not names else ():
+            if isinstance(argument, ast.Attribute):
+                self.ask_for_own_holder(argument)
         for name in names:
             self.ask_to_lend(name, grows)
 
@@ -205,7 +222,7 @@ class LentLists:
         """A list that is a parameter is changed: from the next round on it is lent, and given back. `grows`: it is only appended to; then
         a list of the caller of the graph is not read, and grows when the run is over."""
         where = self.where
-        if name not in where.parameters or self._is_deleted(name) or is_generator(where.function) or is_of_package(where.file):
+        if name not in where.parameters or self._is_deleted(name) or is_generator(where.function) or not may_change_lists(where.file):
             return
         if grows and where.tree is tree_of(self.converter.with_own_names(self.converter.function)):
             self.ask_for_sink(where.parameters.index(name))

@@ -5,6 +5,7 @@ import builtins
 import contextlib
 import inspect
 
+from hiaton.function import heaps
 from hiaton.function.array_uses import OF_EMPTINESS, is_computed_index, is_element
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.own_trees import is_field
@@ -358,6 +359,8 @@ class Lists:
             self.bind(target.value.id, Value(value.type, made.ids))
             return
         self.note_slow_change(target.value.id)
+        if heaps.is_text_of(self.where.file):
+            self.converter.is_slow_at = "keeps heaps of others than numbers and tuples of numbers"
         made = self.call_prelude("replaced" if is_alike else "replaced_by_other", [self.forward(value), index, element])
         self.bind(target.value.id, self.as_new(made))
 

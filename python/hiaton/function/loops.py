@@ -46,10 +46,10 @@ class Loop:
             kept = [(n, v) for n, v in zip(names, values) if not n.startswith(".") or n.startswith(self.hidden)]
             names, values = [n for n, _ in kept], [v for _, v in kept]
 
-        held = frame.held_around & set(names)
+        held = {name: holder for name, holder in frame.held_around.items() if name in names}
         if self.after is None:
             given = dict(zip(names, values))
-            held |= frame.names_of_arrays(given) - with_fields(self.results, given)
+            held = {**dict.fromkeys(frame.names_of_lists(given) - with_fields({*self.results, *assigned(self.node)}, given), self.key), **held}
 
         def build(inner, given):
             inner.where, inner.loop, inner.loop_key, inner.held_around = self.where, self, self.key, held
@@ -157,6 +157,7 @@ class Loops:
         loop = Loop(node, items, self.where, self.loop, after, names, results)
         loop.set_state(self, [self.held(v) for v in state])
         self.begin_arrays(node, loop.hidden)
+        self.turn_lists(loop.key)
         self.begin_lookups(loop)
         if after is not None:
             return loop.again(self)
@@ -348,6 +349,7 @@ class Loops:
             for number, value in enumerate(state):
                 frame.env[f".{id(generator)}.{number}"] = frame.held(value)
             frame.begin_arrays(node, f".{id(generator)}")
+            frame.turn_lists(id(node))
             return again(frame, level, items, rest)
 
         def again(frame, level, items, rest):
@@ -359,7 +361,7 @@ class Loops:
             kept = [(n, v) for n, v in zip(known, values) if not n.startswith(".") or n.startswith(hidden) or n == ".item"]
             known, values = [n for n, _ in kept], [v for _, v in kept]
 
-            held = (frame.held_around | frame.names_of_arrays(dict(zip(known, values)))) - set(lists)
+            held = frame.held_by(id(node), frame.names_of_lists(dict(zip(known, values))), lists)
 
             def build(inner, given):
                 inner.where, inner.element_of, inner.held_around = where, node, held

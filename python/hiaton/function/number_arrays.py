@@ -13,8 +13,8 @@ import builtins
 import dataclasses
 import types as python_types
 
-from hiaton.function.array_uses import calls_itself, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, set_anew, taken_apart
-from hiaton.function.iterations import CountedItems, ItemsInPlace
+from hiaton.function.array_uses import calls_itself, goes_over_row, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, set_anew, taken_apart
+from hiaton.function.iterations import CountedItems, ItemsInPlace, ItemsOfRow
 from hiaton.function.own_trees import is_field
 from hiaton.function.scopes import body_of, calls_change, changed, nodes_below
 from hiaton.function.source import tree_of
@@ -24,13 +24,25 @@ from hiaton.function.types import BOOL, FLOAT, INT, NEVER, SYMBOL, Const, Lst, T
 _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool", SYMBOL: "i64"}
 
 
+def _numbers_in(element):
+    """The types of the numbers that an element consists of, as those of tuples; empty: it consists of something else."""
+    if element in _DTYPES:
+        return [element]
+    parts = [_numbers_in(item) for item in element.items] if isinstance(element, Tup) else []
+    return [number for part in parts for number in part] if all(parts) else []
+
+
 def dtypes_of_array(type_):
     """The types of the elements in the tensors that a list lies in: its numbers, and of a list of lists where each of these begins and ends."""
-    return [_DTYPES[type_.element.element], "i64", "i64"] if is_table(type_) else [_DTYPES[type_.element]]
+    return [_DTYPES[type_.element.element], "i64", "i64"] if is_table(type_) else [_DTYPES[number] for number in _numbers_in(type_.element)]
 
 
 def _may_lie_in_array(type_):
-    return isinstance(type_, Lst) and (type_.element in _DTYPES or is_table(type_) and type_.element in map(Lst, _DTYPES))
+    return isinstance(type_, Lst) and bool(_numbers_in(type_.element) or is_table(type_) and type_.element in map(Lst, _DTYPES))
+
+
+def _is_empty(value):
+    return value is not None and isinstance(value.type, Lst) and value.type.element is NEVER
 
 
 def is_array_of(key, name):
@@ -55,11 +67,13 @@ class NumberArrays:
         return inside not in changes and not self._is_taken_apart(name, node, inside)
 
     def items_in_place(self, loop):
-        """How to go over a list of numbers that lies in an array, or of which the loop sets elements, as a name or by `enumerate`: the way,
-        the first state and the name of the list; None: it goes over something else."""
+        """How to go over a list of numbers that lies in an array, or of which the loop sets elements, as a name or by `enumerate`, or over a row
+        of a list of such lists: the way, the first state and the name of the list; None: it goes over something else."""
         node, is_counted = loop.iter, isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", None) == "enumerate"
         if is_counted and len(node.args) == 1 and not node.keywords and self.eval(node.func).type == Const(builtins.enumerate):
             node = node.args[0]
+        if goes_over_row(loop):
+            return self._items_of_row(node.value.id, node.slice)
         name = getattr(node, "id", None)
         lent = {name for part in nodes_below(loop.body) for name in calls_change(part)}
         if not self.is_list(name) or is_table(self.env[name].type) or name in set().union(lent, *map(set_anew, loop.body)):
@@ -71,6 +85,13 @@ class NumberArrays:
         first = Value(INT, (self.constant(0, "i64"),))
         items = ItemsInPlace(name)
         return (items, [first], name) if node is loop.iter else (CountedItems(items), [first, first], name)
+
+    def _items_of_row(self, name, index):
+        table = self.array_of(name)
+        if table is None or not is_table(table.type) or name in changed(index):
+            return None
+        row = self._index_into_list(self.eval(index))
+        return ItemsOfRow(name), [Value(INT, (end,)) for end in self._ends_of_row(table, row)], name
 
     def lays_out(self):
         """Not where tensors are computed: what each turn looks up would wait for the turn before."""
@@ -105,7 +126,7 @@ class NumberArrays:
 
     def cells_of(self, name):
         """The list that a name stands for, as one of cells from now on, of which others may refer to an element."""
-        self._refuse_where_held(name)
+        self._note_where_held(name)
         self.env[name] = self._as_cells(self.env[name])
         return self.env[name]
 
@@ -119,22 +140,40 @@ class NumberArrays:
         return self._as_cells(value) if name in read_as_lists(self.where.tree) else value
 
     @staticmethod
-    def names_of_arrays(env):
-        """The names of lists that are those of these names alone, or whose rows are, by what they stand for."""
-        return {name for name, value in env.items() if isinstance(value.type, Lst) and value.type.fresh and (value.type.array or value.type.owned)}
+    def names_of_lists(env):
+        """The names of lists that are those of these names alone, or whose rows are, by what they stand for, and that become other ones where
+        something else refers to them."""
+        return {name for name, value in env.items() if isinstance(value.type, Lst) and value.type.fresh
+                and (value.type.array or value.type.owned or value.type.backward)}
 
-    def _refuse_where_held(self, name):
+    def held_by(self, holder, names, but=()):
+        """What a branch or a comprehension that begins is to keep for the code around it, besides what those around this keep."""
+        self.turn_lists(holder)
+        held = {**dict.fromkeys(names, holder), **self.held_around}
+        return {name: holder for name, holder in held.items() if name not in but}
+
+    def turn_lists(self, holder):
+        """Turns the lists that lie with their ends first and to which something refers in the branch or the loop that begins: it is the same
+        list before and behind it."""
+        for name in {name for by, name in self.converter.turned_before if by == holder} & self.names_of_lists(self.env):
+            self.env[name] = self.forward(self.env[name])
+
+    def _note_where_held(self, name):
         """A list is made cells inside of a side or a loop, and the code around goes on with its array: cells would be made again there, and
-        be another list. The next round makes no array of it."""
+        be another list. If this round finds nothing else, as that what is called looks the list up, the next one makes no array of it."""
         if name in self.held_around and (self.is_array(name) or self.env[name].type.owned):
-            note_read_as_lists(self.where.tree, {name})
-            self.converter.changed = True
-            self.fail()
+            self.converter.read_whole.append((self.where.tree, name))
 
-    def without_array_of(self, name):
-        """The list that a name stands for as one of cells, to which others refer from now on."""
-        self._refuse_where_held(name)
+    def shared_list(self, name):
+        """What a name stands for, to which others refer from now on: a list as one of cells."""
         value = self.env[name]
+        note = (self.held_around.get(name), name)
+        if isinstance(value.type, Lst) and value.type.fresh and value.type.backward and name in self.held_around and note not in self.converter.turned_before:
+            self.converter.turned_before.add(note)
+            self.converter.changed = True
+        if not self.is_array(name):
+            return self.shared(value)
+        self._note_where_held(name)
         made = self.shared(self.without_array(value))
         if self.loop is not None:
             self.env[f"{self.loop.hidden}.array.{name}"] = Value(dataclasses.replace(value.type, fresh=False), value.ids)
@@ -169,24 +208,26 @@ class NumberArrays:
         value = self._begun_array(name, *elements) if len(elements) == 1 else None
         if value is None or is_table(value.type):
             return False
-        made, = value.ids
         for item in items:
-            made = self.op("append_row", made, self.coerce(item, value.type.element).ids[0])
-        self.bind(name, Value(value.type, (made,)))
+            value = self._appended(value, self.coerce(item, value.type.element))
+        self.bind(name, value)
         return True
+
+    def _appended(self, value, item):
+        return Value(value.type, tuple(self.op("append_row", *both) for both in zip(value.ids, item.ids)))
 
     def popped_of_array(self, name):
         """name.pop(), of such a list."""
         value = self.env[name]
         last = Value(INT, (self.op("sub", self.length_of_array(value).ids[0], self.constant(1, "i64")),))
         item = self.element_at(value, last.ids[0])
-        self.bind(name, Value(value.type, (self.op("drop_last_row", value.ids[0]),)))
+        self.bind(name, Value(value.type, tuple(self.op("drop_last_row", one) for one in value.ids)))
         return item
 
     def _begun_array(self, name, element):
         """The array of a list of these elements, to which nobody else refers; None: it is something else."""
         value = self.env[name]
-        if value.type.fresh and value.type.element is NEVER and element in _DTYPES and self._is_looked_up_later(name):
+        if value.type.fresh and value.type.element is NEVER and _numbers_in(element) and self._is_looked_up_later(name):
             return self.empty_array(Lst(element, True, False, True))
         return value if value.type.fresh and value.type.array and value.type.element == element else None
 
@@ -204,8 +245,7 @@ class NumberArrays:
 
             def more():
                 instance = frame.converter.instance(("extended",), "extended", [cells, value.type], build)
-                longer = Value(value.type, (frame.op("append_row", made.ids[0], frame.head(rest).ids[0]),))
-                return frame.call_instance(instance, [frame.tail(rest), longer])
+                return frame.call_instance(instance, [frame.tail(rest), frame._appended(made, frame.head(rest))])
             return frame.either(frame.is_empty(rest), lambda: made, more, value.type)
         given = [Value(cells, self.forward(items).ids), value]
         self.bind(name, Value(value.type, self._made_of_list(("extended",), [cells, value.type], build, value.type, given).ids))
@@ -216,7 +256,8 @@ class NumberArrays:
     def is_array_for(self, argument, function, place):
         """Whether an argument of a call is a name that stands for an array, and what is called looks its elements up and does nothing else
         with it. `place`: the number or the name of the parameter."""
-        if not isinstance(argument, ast.Name) or not self._may_be_array(self.env.get(argument.id)):
+        held = self.env.get(argument.id) if isinstance(argument, ast.Name) else None
+        if not self._may_be_array(held) and not (_is_empty(held) and self.lays_out()):
             return False
         tree, parameter = self._parameter_of(function, place)
         if parameter is not None and parameter in read_as_lists(tree) and self.is_array(argument.id):
@@ -226,7 +267,12 @@ class NumberArrays:
         self._note_lookups(argument.id)
         if calls_itself(tree):
             self.lay_out(argument.id, ".called" if self.loop is None else self.loop.hidden)
-        return self.array_of(argument.id) is not None
+        return _is_empty(held) or self.array_of(argument.id) is not None
+
+    def array_to_look_up(self, name):
+        """The array of a list that is handed to something which only looks elements up; of one without elements, that list."""
+        held = self.env[name]
+        return Value(dataclasses.replace(held.type, fresh=False), held.ids) if _is_empty(held) else self.array_of(name)
 
     def array_to_capture(self, name, trees):
         """The array of a list that a name stands for, where functions defined inside, of which these are the trees, look its elements up and
@@ -283,12 +329,15 @@ class NumberArrays:
         return self.element_at(value, self.integer(index), 1)
 
     def element_at(self, value, place, from_end=0):
-        """The number at a place of the tensor, which fails where it is outside. `from_end`: negative ones count from the end."""
-        element = value.type.element.element if is_table(value.type) else value.type.element
-        return Value(element, (self.op("at", value.ids[0], place, attributes=(from_end,)),))
+        """The numbers at a place of the tensors, which fails where it is outside. `from_end`: negative ones count from the end."""
+        element, ids = (value.type.element.element, value.ids[:1]) if is_table(value.type) else (value.type.element, value.ids)
+        return Value(element, tuple(self.op("at", one, place, attributes=(from_end,)) for one in ids))
 
     def with_element(self, value, index, element):
-        return Value(value.type, (self.op("set_at", value.ids[0], element.ids[0], self.integer(index), attributes=(1,)),))
+        return self._with_numbers(value, self.integer(index), element, 1)
+
+    def _with_numbers(self, value, place, element, from_end=0):
+        return Value(value.type, tuple(self.op("set_at", *both, place, attributes=(from_end,)) for both in zip(value.ids, element.ids)))
 
     def integer(self, index):
         """An index, in the graph."""
@@ -314,7 +363,7 @@ class NumberArrays:
 
             def more():
                 instance = frame.converter.instance(("laid_out", step), "laid_out", [cells, plain, INT], build)
-                filled = Value(plain, (frame.op("set_at", made.ids[0], frame.head(rest).ids[0], at.ids[0], attributes=(0,)),))
+                filled = frame._with_numbers(made, at.ids[0], frame.head(rest))
                 following = Value(INT, (frame.op("add", at.ids[0], frame.constant(step, "i64")),))
                 return frame.call_instance(instance, [frame.tail(rest), filled, following])
             return frame.either(frame.is_empty(rest), lambda: made, more, plain)
@@ -323,7 +372,10 @@ class NumberArrays:
 
     def zeros(self, to, length):
         """An array of so many zeros."""
-        dtype = _DTYPES[to.element]
+        numbers = _numbers_in(to.element)
+        if len(numbers) > 1:
+            return Value(to, tuple(self.zeros(dataclasses.replace(to, element=number), length).ids[0] for number in numbers))
+        dtype = _DTYPES[numbers[0]]
 
         def zeros(frame, size):
             return frame.op("broadcast_to", frame.constant(False if dtype == "bool" else 0, dtype), attributes=(size,))
@@ -364,8 +416,7 @@ class NumberArrays:
             def more():
                 instance = frame.converter.instance(("cells",), "cells", [array, INT, to], build)
                 at = frame.op("sub", count.ids[0], frame.constant(1, "i64"))
-                item = Value(to.element, (frame.op("at", held.ids[0], at, attributes=(0,)),))
-                return frame.call_instance(instance, [held, Value(INT, (at,)), frame.cons(item, made)])
+                return frame.call_instance(instance, [held, Value(INT, (at,)), frame.cons(frame.element_at(held, at), made)])
             return frame.either(frame.op("eq", count.ids[0], frame.constant(0, "i64")), lambda: made, more, to)
         items = Value(array, value.ids)
         made = self._made_of_list(("cells",), [array, INT, to], build, to, [items, self.length_of_array(items), self.default(to)])

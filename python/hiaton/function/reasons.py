@@ -4,7 +4,7 @@ import os
 import pathlib
 import typing
 
-from hiaton.function import prelude
+from hiaton.function import heaps, prelude
 from hiaton.function.types import Const
 
 _PACKAGE = str(pathlib.Path(__file__).parent.parent) + os.sep
@@ -13,6 +13,11 @@ _PACKAGE = str(pathlib.Path(__file__).parent.parent) + os.sep
 def is_of_package(file):
     """Whether the text is one of Hiaton itself: messages name the place of the user that led there."""
     return file.startswith(_PACKAGE)
+
+
+def may_change_lists(file):
+    """Whether functions in the text may be lent lists: those of the user, and of the library that work on heaps."""
+    return not is_of_package(file) or heaps.is_text_of(file)
 
 
 class Ending(typing.NamedTuple):

@@ -7,6 +7,7 @@ import types as python_types
 
 from hiaton import _core
 from hiaton.function import prelude
+from hiaton.function.array_uses import note_read_as_lists
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.given_mappings import mappings_in
@@ -55,6 +56,10 @@ class Rounds:
                 self.changed = True
             if self.places and (self.read_anywhere, self.read_of_roots) != (self.read_before, self.roots_before):
                 self.changed = True
+            if self.read_whole and not self.changed:
+                for tree, name in self.read_whole:
+                    note_read_as_lists(tree, {name})
+                continue
             if not self.changed and self.is_refused:
                 raise ConversionError(self.refusal)
             if not self.gives_mappings and mappings_in(self.assumed.get(("result", main.key), NEVER)):
@@ -99,6 +104,7 @@ class Rounds:
         self.speculated = {}
         self.whole = {}
         self.is_slow_at = ""
+        self.read_whole = []
         self.read_before, self.read_anywhere = self.read_anywhere, set()
         self.roots_before, self.read_of_roots = self.read_of_roots, set()
         self.reads_are_stale, self.has_new_places = self.has_new_places, False
