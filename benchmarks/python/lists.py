@@ -131,6 +131,38 @@ def alternating(xs):
     return xs[0] - alternating(xs[1:]) if xs else 0
 
 
+def small_primes(n):
+    """The first primes, each found by those before it."""
+    found, x = [2], 3
+    while len(found) < n:
+        for p in found:
+            if p * p > x:
+                found.append(x)
+                break
+            if x % p == 0:
+                break
+        x += 2
+    return found[-1]
+
+
+def longest_rise(numbers):
+    """How long the longest rising part is, whose elements need not be neighbors."""
+    ends = []
+    for number in numbers:
+        low, high = 0, len(ends)
+        while low < high:
+            middle_one = (low + high) // 2
+            if ends[middle_one] < number:
+                low = middle_one + 1
+            else:
+                high = middle_one
+        if low == len(ends):
+            ends.append(number)
+        else:
+            ends[low] = number
+    return len(ends)
+
+
 def lists(bench):
     """Elements of lists that are looked up and set by computed indices, and lists that change at their ends."""
     def numbers(count, below):
@@ -141,5 +173,5 @@ def lists(bench):
                 (searches, list(range(0, size * 30, 3)), numbers(size * 5, size * 30)), (heap_sort, numbers(size * 5, 10007)),
                 (fullest, numbers(40, 13), [float(k % 7) for k in range(40)], size * 3), (islands, grid),
                 (readings, [1] * (size // 10), size // 10), (levels, size * 25), (rises, numbers(size * 25, 10007)),
-                (alternating, numbers(size, 97))]
+                (alternating, numbers(size, 97)), (small_primes, size * 5), (longest_rise, numbers(size * 10, 1000003))]
     beside_python(bench, "lists", "Programs on lists of numbers", programs)

@@ -92,6 +92,7 @@ class Converter(Rounds, Instances, EarlierTypes, GraphTypes, Reasons):
         self.spans = {}             # by syntax tree: where it stands in the text
         self.has_tensors = False    # whether the graph computes with some
         self.turned_before = set()  # branches and loops, and the names of lists to which something refers in them, which lie turned before them
+        self.to_turn = set()        # the same, which a round has found
         self.read_whole = []        # the names of lists in arrays that a round has found to be read as lists, with the trees of functions
         self.is_slow_at = ""        # what Python does faster where no tensors are computed, as far as this round knows
         self.keeps_places = False   # whether loops keep the places in lists that they have found

@@ -343,6 +343,8 @@ class Lists:
         if isinstance(target.slice, ast.Slice):
             self._set_part(target, element)
             return
+        if heaps.is_text_of(self.where.file):
+            self.converter.is_slow_at = "calls functions of heapq, which are written in C,"
         is_alike = join(value.type.element, element.type) == value.type.element
         if value.type.array and value.type.fresh and is_alike:
             changed = self.with_element(value, self._index_of(target), self.coerce(element, value.type.element))
@@ -359,8 +361,6 @@ class Lists:
             self.bind(target.value.id, Value(value.type, made.ids))
             return
         self.note_slow_change(target.value.id)
-        if heaps.is_text_of(self.where.file):
-            self.converter.is_slow_at = "keeps heaps of others than numbers and tuples of numbers"
         made = self.call_prelude("replaced" if is_alike else "replaced_by_other", [self.forward(value), index, element])
         self.bind(target.value.id, self.as_new(made))
 

@@ -156,7 +156,8 @@ class NumberArrays:
         """Turns the lists that lie with their ends first and to which something refers in the branch or the loop that begins: it is the same
         list before and behind it."""
         for name in {name for by, name in self.converter.turned_before if by == holder} & self.names_of_lists(self.env):
-            self.env[name] = self.forward(self.env[name])
+            if self.env[name].type.backward:
+                self.env[name] = self.forward(self.env[name])
 
     def _note_where_held(self, name):
         """A list is made cells inside of a side or a loop, and the code around goes on with its array: cells would be made again there, and
@@ -169,8 +170,7 @@ class NumberArrays:
         value = self.env[name]
         note = (self.held_around.get(name), name)
         if isinstance(value.type, Lst) and value.type.fresh and value.type.backward and name in self.held_around and note not in self.converter.turned_before:
-            self.converter.turned_before.add(note)
-            self.converter.changed = True
+            self.converter.to_turn.add(note)
         if not self.is_array(name):
             return self.shared(value)
         self._note_where_held(name)

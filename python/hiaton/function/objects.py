@@ -7,6 +7,7 @@ import inspect
 import types
 
 from hiaton import _core
+from hiaton.function import heaps
 from hiaton.function.attributes import is_of_several
 from hiaton.function.construction import ADVICE_BY_CLASS
 from hiaton.function.data_classes import is_data_class
@@ -210,6 +211,8 @@ class Objects:
     def _element(self, node, value, index):
         if value.type.array:
             return self.element_of_array(value, index)
+        if heaps.is_text_of(self.where.file):
+            self.converter.is_slow_at = "calls functions of heapq and bisect with lists of other things than numbers and tuples of them"
         found = self.looked_up(node, index) if isinstance(node.value, ast.Name) else None
         if found is not None:
             return found

@@ -56,9 +56,10 @@ class Rounds:
                 self.changed = True
             if self.places and (self.read_anywhere, self.read_of_roots) != (self.read_before, self.roots_before):
                 self.changed = True
-            if self.read_whole and not self.changed:
+            if (self.read_whole or self.to_turn) and not self.changed:
                 for tree, name in self.read_whole:
                     note_read_as_lists(tree, {name})
+                self.turned_before |= self.to_turn
                 continue
             if not self.changed and self.is_refused:
                 raise ConversionError(self.refusal)
@@ -104,7 +105,7 @@ class Rounds:
         self.speculated = {}
         self.whole = {}
         self.is_slow_at = ""
-        self.read_whole = []
+        self.read_whole, self.to_turn = [], set()
         self.read_before, self.read_anywhere = self.read_anywhere, set()
         self.roots_before, self.read_of_roots = self.read_of_roots, set()
         self.reads_are_stale, self.has_new_places = self.has_new_places, False
