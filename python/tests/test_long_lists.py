@@ -203,3 +203,102 @@ def test_lists_of_others_than_numbers_that_grow_and_whose_elements_are_set_by_in
     with pytest.warns(hia.FallbackWarning, match="plain Python sets elements of lists that also grow or shrink, as 'heap', faster"):
         assert hia.function(smallest)(xs) == smallest(xs)
     assert hia.function(smallest, strict=True)(xs) == smallest(xs)
+
+
+def test_lists_in_a_sum_stay_what_they_are():
+    def sums(n):
+        xs, ys, kept = [], [5, 6], []
+        for i in range(n):
+            xs.append(i)
+            kept = xs + ys + [i]
+        longer, same, twice = [] + ys, xs + [], xs + xs
+        xs.append(7)
+        kept[0] = 9
+        return xs, ys, kept, longer, same, twice
+
+    graph = hia.function(sums, strict=True)
+    for n in (1, 2, 5):
+        made = graph(n)
+        assert made == sums(n)
+        assert len({id(one) for one in made}) == 6
+
+
+def sorted_by_halves(xs):
+    if len(xs) <= 1:
+        return xs
+    left, right = sorted_by_halves(xs[:len(xs) // 2]), sorted_by_halves(xs[len(xs) // 2:])
+    merged, i, j = [], 0, 0
+    while i < len(left) and j < len(right):
+        if left[i] <= right[j]:
+            merged.append(left[i])
+            i += 1
+        else:
+            merged.append(right[j])
+            j += 1
+    return merged + left[i:] + right[j:]
+
+
+def sorted_numbers(n):
+    return sorted_by_halves([(i * 7919) % 1009 for i in range(n)])
+
+
+def last_ones(n):
+    xs, total = [1, 2, 3], 0
+    for i in range(n):
+        xs.append(xs[i] + i)
+        total += sum(xs[-2:]) + sum(xs[i:i + 3]) + len(xs[i::2][:2])
+    return total
+
+
+@pytest.mark.parametrize("function", [sorted_numbers, last_ones], ids=lambda f: f.__name__)
+def test_parts_of_lists_that_are_looked_up_take_steps_in_proportion(function):
+    assert_linear(function)
+
+
+def filled(n):
+    width = int(n ** 0.5)
+    grid = [[int((i * 7 + j * 13) % 5 > 0) for j in range(width)] for i in range(width)]
+
+    def fill(i, j):
+        if not 0 <= i < width or not 0 <= j < width or grid[i][j] != 1:
+            return 0
+        grid[i][j] = 2
+        return 1 + fill(i + 1, j) + fill(i - 1, j) + fill(i, j + 1) + fill(i, j - 1)
+    return [fill(i, j) for i in range(width) for j in range(width)]
+
+
+def in_order_of_needs(n):
+    needs, seen, order = [[j for j in (i // 2, i // 3) if j < i] for i in range(n)], [False] * n, []
+
+    def visit(one):
+        if not seen[one]:
+            seen[one] = True
+            for other in needs[one]:
+                visit(other)
+            order.append(one)
+    for one in range(n):
+        visit(n - 1 - one)
+    return order
+
+
+def far_apart(n):
+    far, count = [-1] * n, 0
+
+    def mark(place, steps):
+        nonlocal count
+        count += 1
+        far[place] = steps
+        if place + 1 < n and far[place + 1] < 0:
+            mark(place + 1, steps + 1)
+
+    def all_marked():
+        for place in range(n):
+            if far[place] < 0:
+                mark(place, 0)
+    all_marked()
+    return far, count
+
+
+@pytest.mark.parametrize("function", [filled, in_order_of_needs, far_apart], ids=lambda f: f.__name__)
+def test_functions_inside_change_lists_where_they_lie(function):
+    assert_linear(function)

@@ -41,7 +41,7 @@ def _gone_over_while_growing(loop):
     if over:
         grown = {name for name, change in _changes(loop) if not isinstance(change, ast.Name)}
         for node in over:
-            if node.iter.id in grown and node.iter.id not in resized(node):
+            if node.iter.id in grown and not any(node.iter.id in resized(one) for one in node.body):
                 yield node.iter.id
 
 

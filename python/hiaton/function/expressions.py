@@ -149,8 +149,7 @@ class Expressions:
         return self.unary(type(node.op).__name__, self.eval(node.operand))
 
     def eval_BinOp(self, node):
-        left = self.eval(node.left)
-        return self.binary(type(node.op).__name__, left, self.eval(node.right))
+        return self.binary(type(node.op).__name__, *self.operands(node))
 
     def eval_Compare(self, node):
         if len(node.ops) > 1:

@@ -126,6 +126,7 @@ class LentLists:
         for name in names:
             if name in read_as_lists(tree) and self.is_array(name):
                 self.cells_of(name)
+            self.lay_out_for(name, tree)
             if name not in lent_names(tree):
                 self._note_lent(tree, name, False)
         if names and not set(names) <= calls_change(self.node):

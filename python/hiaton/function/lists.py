@@ -194,9 +194,27 @@ class Lists:
         return True
 
     def joined(self, left, right):
-        """A new list of the elements of both."""
-        are_alike = left.type.element == right.type.element is not NEVER
-        return self.as_new(self.call_prelude("joined_alike" if are_alike else "joined", [left, right]))
+        """A new list of the elements of both. It ends with the cells of the second, where it does not begin with them."""
+        if left.type.element != right.type.element or left.type.element is NEVER:
+            return self.as_new(self.call_prelude("joined", [self.forward(left), self.forward(right)]))
+        to = Lst(left.type.element, True)
+        right = Value(to if right.type.fresh else Lst(to.element), self.forward(right).ids)
+
+        def in_front():
+            made = self.turned(left, right) if left.type.backward else self.call_prelude("joined_onto", [left, right])
+            return Value(to, made.ids)
+        return self.either(self.is_empty(left), lambda: self.as_new(self.call_prelude("collected", [right])), in_front, to)
+
+    def operands(self, node):
+        """Both operands: lists of names are looked at, when both have been computed."""
+        def is_name_of_list(one):
+            return isinstance(one, ast.Name) and self.is_list(one.id)
+
+        def looked_at(one):
+            held = self.env[one.id]
+            return held if held.type.backward and not self.owns_items(one.id) else self.peek(one)
+        left, right = (None if is_name_of_list(one) else self.eval(one) for one in (node.left, node.right))
+        return looked_at(node.left) if left is None else left, looked_at(node.right) if right is None else right
 
     def items_to_add(self, node):
         """What a list is extended by: items that are computed one by one are added one by one."""

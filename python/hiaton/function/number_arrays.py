@@ -16,10 +16,10 @@ import types as python_types
 from hiaton.function.array_uses import calls_itself, goes_over_row, looked_up, note_looked_up, note_read_as_lists, read_as_lists, resized, set_anew, taken_apart
 from hiaton.function.iterations import CountedItems, ItemsInPlace, ItemsOfRow
 from hiaton.function.own_trees import is_field
-from hiaton.function.scopes import body_of, calls_change, changed, nodes_below
+from hiaton.function.scopes import body_of, calls_change, changed, lent_names, nodes_below
 from hiaton.function.source import tree_of
 from hiaton.function.tables import is_table
-from hiaton.function.types import BOOL, FLOAT, INT, NEVER, SYMBOL, Const, Lst, Tens, Tup, Value, general
+from hiaton.function.types import BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Lst, Tens, Tup, Value, general
 
 _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool", SYMBOL: "i64"}
 
@@ -238,18 +238,19 @@ class NumberArrays:
         value = self._begun_array(name, items.type.element)
         if value is None or is_table(value.type):
             return False
-        cells = Lst(items.type.element)
+        self.bind(name, self._extended(value, Value(Lst(items.type.element), self.forward(items).ids)))
+        return True
 
+    def _extended(self, value, items):
+        """An array with the elements of a list of cells behind its own."""
         def build(frame, values):
             rest, made = values
 
             def more():
-                instance = frame.converter.instance(("extended",), "extended", [cells, value.type], build)
+                instance = frame.converter.instance(("extended",), "extended", [items.type, value.type], build)
                 return frame.call_instance(instance, [frame.tail(rest), frame._appended(made, frame.head(rest))])
             return frame.either(frame.is_empty(rest), lambda: made, more, value.type)
-        given = [Value(cells, self.forward(items).ids), value]
-        self.bind(name, Value(value.type, self._made_of_list(("extended",), [cells, value.type], build, value.type, given).ids))
-        return True
+        return Value(value.type, self._made_of_list(("extended",), [items.type, value.type], build, value.type, [items, value]).ids)
 
     # Arguments.
 
@@ -273,6 +274,18 @@ class NumberArrays:
         """The array of a list that is handed to something which only looks elements up; of one without elements, that list."""
         held = self.env[name]
         return Value(dataclasses.replace(held.type, fresh=False), held.ids) if _is_empty(held) else self.array_of(name)
+
+    def lay_out_for(self, name, tree):
+        """Lays out a list that a function defined inside, of this tree, changes, if it looks elements of it up as well."""
+        held = self.env.get(name)
+        if not self._may_be_array(held) and not (_is_empty(held) and self.lays_out()) or name not in looked_up(tree) - read_as_lists(tree) \
+                or not self.stays_array(name, tree, name):
+            return
+        self._note_lookups(name)
+        if name in lent_names(self.where.tree):
+            self.converter.changed |= note_looked_up(self.where.tree, name)
+        if calls_itself(tree):
+            self.lay_out(name, ".called" if self.loop is None else self.loop.hidden)
 
     def array_to_capture(self, name, trees):
         """The array of a list that a name stands for, where functions defined inside, of which these are the trees, look its elements up and
@@ -352,23 +365,23 @@ class NumberArrays:
         from_cells = value.type
         to = Lst(from_cells.element, from_cells.fresh, False, True)
         cells = Lst(from_cells.element)
-        items = Value(cells, value.ids)
+        items, plain = Value(cells, value.ids), dataclasses.replace(to, fresh=True)
+        if not from_cells.backward:
+            return Value(to, self._extended(self.empty_array(plain), items).ids)
         length = self.call_prelude("count", [items])
-        step = -1 if from_cells.backward else 1
-        first = self.op("sub", length.ids[0], self.constant(1, "i64")) if from_cells.backward else self.constant(0, "i64")
-        plain = dataclasses.replace(to, fresh=True)
+        last = self.op("sub", length.ids[0], self.constant(1, "i64"))
 
         def build(frame, values):
             rest, made, at = values
 
             def more():
-                instance = frame.converter.instance(("laid_out", step), "laid_out", [cells, plain, INT], build)
+                instance = frame.converter.instance(("laid_out",), "laid_out", [cells, plain, INT], build)
                 filled = frame._with_numbers(made, at.ids[0], frame.head(rest))
-                following = Value(INT, (frame.op("add", at.ids[0], frame.constant(step, "i64")),))
+                following = Value(INT, (frame.op("sub", at.ids[0], frame.constant(1, "i64")),))
                 return frame.call_instance(instance, [frame.tail(rest), filled, following])
             return frame.either(frame.is_empty(rest), lambda: made, more, plain)
-        values = [items, self.zeros(plain, length), Value(INT, (first,))]
-        return Value(to, self._made_of_list(("laid_out", step), [cells, plain, INT], build, plain, values).ids)
+        values = [items, self.zeros(plain, length), Value(INT, (last,))]
+        return Value(to, self._made_of_list(("laid_out",), [cells, plain, INT], build, plain, values).ids)
 
     def zeros(self, to, length):
         """An array of so many zeros."""
@@ -407,20 +420,34 @@ class NumberArrays:
             self._refuse_arrays()
         if is_table(value.type):
             return self.rows_of_table(value)
+        return self._cells_between(value, self.constant(0, "i64"), self.length_of_array(value).ids[0])
+
+    def part_of_array(self, value, start, stop):
+        """The elements from one place to another one, as of lists of Python, as a new list of cells."""
+        length = self.length_of_array(value).ids[0]
+
+        def place(end, otherwise):
+            if end.type == NONE:
+                return otherwise
+            end, none = self.integer(end), self.constant(0, "i64")
+            from_end = self.op("max", self.op("add", end, length), none)
+            return self.op("where", self.op("lt", end, none), from_end, self.op("min", end, length))
+        return self._cells_between(value, place(start, self.constant(0, "i64")), place(stop, length))
+
+    def _cells_between(self, value, begin, end):
         array = dataclasses.replace(value.type, fresh=False)
         to = Lst(value.type.element, True)
 
         def build(frame, values):
-            held, count, made = values
+            held, first, behind, made = values
 
             def more():
-                instance = frame.converter.instance(("cells",), "cells", [array, INT, to], build)
-                at = frame.op("sub", count.ids[0], frame.constant(1, "i64"))
-                return frame.call_instance(instance, [held, Value(INT, (at,)), frame.cons(frame.element_at(held, at), made)])
-            return frame.either(frame.op("eq", count.ids[0], frame.constant(0, "i64")), lambda: made, more, to)
-        items = Value(array, value.ids)
-        made = self._made_of_list(("cells",), [array, INT, to], build, to, [items, self.length_of_array(items), self.default(to)])
-        return Value(to, made.ids)
+                instance = frame.converter.instance(("cells",), "cells", [array, INT, INT, to], build)
+                at = frame.op("sub", behind.ids[0], frame.constant(1, "i64"))
+                return frame.call_instance(instance, [held, first, Value(INT, (at,)), frame.cons(frame.element_at(held, at), made)])
+            return frame.either(frame.op("le", behind.ids[0], first.ids[0]), lambda: made, more, to)
+        given = [Value(array, value.ids), Value(INT, (begin,)), Value(INT, (end,)), self.default(to)]
+        return Value(to, self._made_of_list(("cells",), [array, INT, INT, to], build, to, given).ids)
 
     def _refuse_arrays(self):
         """A parameter is an array that others refer to, and this is to be the list that these have: the next round hands it over as such."""

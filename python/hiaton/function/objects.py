@@ -14,7 +14,7 @@ from hiaton.function.data_classes import is_data_class
 from hiaton.function.dicts import came_in
 from hiaton.function.partials import partial_with
 from hiaton.function.state import Root, unrooted
-from hiaton.function.tables import own_rows
+from hiaton.function.tables import is_table, own_rows
 from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Mapping, Objs, Opaque, Sink, Tens, Tup, Union,
                                    Value, as_number, general, is_number, join)
 
@@ -200,7 +200,9 @@ class Objects:
         """What a subscript is of. To find an element, a list that grows is not turned."""
         held = self.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
         if isinstance(node.slice, ast.Slice):
-            return self.chosen(self.peek(node.value), lambda side: side != NONE)
+            array = None if held is None else self.array_of(node.value.id)
+            is_array = array is not None and not is_table(array.type)
+            return array if is_array else self.chosen(self.peek(node.value), lambda side: side != NONE)
         if held is not None:
             self.let_items_out(node.value.id)
         if held is not None and isinstance(held.type, Lst) and held.type.backward:
@@ -244,7 +246,9 @@ class Objects:
         if step.value < 0 and (start.type != NONE or stop.type != NONE):
             self.refuse("a part of a list with ends and a step below 0 cannot be converted; take the part, and then [::-1] of it")
         if step.value < 0:
-            made = self.call_prelude("backward", [value])
+            made = self.call_prelude("backward", [self.part_of_array(value, start, stop) if value.type.array else value])
+        elif value.type.array:
+            made = self.part_of_array(value, start, stop)
         elif stop.type == NONE and not self.converter.lets_lists_out:
             made = self.call_prelude("rest_from", [value, start])
         else:

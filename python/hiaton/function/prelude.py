@@ -34,11 +34,9 @@ def joined(a, b):
     return made
 
 
-def joined_alike(a, b):
-    """Of lists of items of one type."""
-    if a:
-        return before(head(a), joined_alike(tail(a), b))
-    return [item for item in b]
+def joined_onto(a, b):
+    """Of lists of items of one type, where nobody can see whether the second is a part of what this gives."""
+    return before(head(a), joined_onto(tail(a), b)) if a else b
 
 
 def flattened(lists):
