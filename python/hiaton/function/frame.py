@@ -33,6 +33,7 @@ from hiaton.function.mappings import Mappings
 from hiaton.function.mathematics import Mathematics
 from hiaton.function.number_arrays import NumberArrays
 from hiaton.function.objects import Objects
+from hiaton.function.one_list import OneList
 from hiaton.function.operators import Operators
 from hiaton.function.own_calls import OwnCalls
 from hiaton.function.own_objects import OwnObjects
@@ -71,8 +72,8 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects,
-            Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, Tables, Mappings, MappingChanges, KeyTables, SearchTrees, Managers, Equality, Speculation, State, Sums, Iterators, Ranges,
-            KnownItems, Texts, OwnObjects, OwnCalls, Paths, Starred, OwnedItems, ItemChanges, GivenMappings, DefaultDicts):
+            Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, OneList, Tables, Mappings, MappingChanges, KeyTables, SearchTrees, Managers, Equality,
+            Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts, OwnObjects, OwnCalls, Paths, Starred, OwnedItems, ItemChanges, GivenMappings, DefaultDicts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

@@ -4,8 +4,8 @@ import functools
 
 from hiaton import _core
 from hiaton.function.number_arrays import dtypes_of_array
-from hiaton.function.types import (NEVER, Const, Dct, Func, GivenItems, KeyIndex, KeyTable, Lst, Mapping, NeverType, NewObj, Objs, Opaque, Own, Scalar, SearchTree, Sink, Symbol, Tens, Tup, Union,
-                                   general, join)
+from hiaton.function.types import (NEVER, Const, Dct, Func, GivenItems, KeyIndex, KeyTable, Lst, Mapping, NeverType, NewObj, Objs, Opaque, Own,
+                                   Scalar, Sink, Symbol, Tens, Tup, Union, general, join)
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from hiaton.function import heaps
 from hiaton.function.array_uses import OF_EMPTINESS, is_computed_index, is_element
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.own_trees import is_field
-from hiaton.function.scopes import CHANGES, body_of, changed, lent_names, nodes_below, read_names
+from hiaton.function.scopes import CHANGES, body_of, changed, lent_names, nodes_below
 from hiaton.function.recasts import are_recast
 from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, Tup, Value, is_number, join
 

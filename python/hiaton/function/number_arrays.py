@@ -1,7 +1,8 @@
 """Lists of numbers whose elements loops look up or set by their index: they lie in a tensor as long, in which any element is found at once
-and is changed in place.
+and is changed in place, and which grows and shrinks at its end. Lists of tuples of numbers lie in a tensor for each of these.
 
     dist[v] = dist[u] + 1          dist = set_at(dist, at(dist, u) + 1, v)
+    dist.append(0)                 dist = append_row(dist, 0)
 
 Only names stand for arrays: whoever reads the name for something else than an element or the length gets a list of cells. Lists are laid out
 where a loop begins, and where a function that calls itself is called with one that it looks up. Which functions look their parameters up, and
@@ -124,60 +125,14 @@ class NumberArrays:
         is_own = value.type.fresh and (value.type.owned or not is_table(value.type))
         self.env[name if is_own else f"{hidden}.array.{name}"] = array
 
-    def cells_of(self, name):
-        """The list that a name stands for, as one of cells from now on, of which others may refer to an element."""
-        self._note_where_held(name)
-        self.env[name] = self._as_cells(self.env[name])
-        return self.env[name]
-
-    def _as_cells(self, value):
+    def as_cells(self, value):
         value = self.without_array(value)
         is_owned = isinstance(value.type, Lst) and value.type.owned
         return Value(dataclasses.replace(value.type, owned=False), value.ids) if is_owned else value
 
     def as_noted(self, name, value):
         """The value for a name: cells, where it is known to be read for something else than elements in the middle of loops or branches."""
-        return self._as_cells(value) if name in read_as_lists(self.where.tree) else value
-
-    @staticmethod
-    def names_of_lists(env):
-        """The names of lists that are those of these names alone, or whose rows are, by what they stand for, and that become other ones where
-        something else refers to them."""
-        return {name for name, value in env.items() if isinstance(value.type, Lst) and value.type.fresh
-                and (value.type.array or value.type.owned or value.type.backward)}
-
-    def held_by(self, holder, names, but=()):
-        """What a branch or a comprehension that begins is to keep for the code around it, besides what those around this keep."""
-        self.turn_lists(holder)
-        held = {**dict.fromkeys(names, holder), **self.held_around}
-        return {name: holder for name, holder in held.items() if name not in but}
-
-    def turn_lists(self, holder):
-        """Turns the lists that lie with their ends first and to which something refers in the branch or the loop that begins: it is the same
-        list before and behind it."""
-        for name in {name for by, name in self.converter.turned_before if by == holder} & self.names_of_lists(self.env):
-            if self.env[name].type.backward:
-                self.env[name] = self.forward(self.env[name])
-
-    def _note_where_held(self, name):
-        """A list is made cells inside of a side or a loop, and the code around goes on with its array: cells would be made again there, and
-        be another list. If this round finds nothing else, as that what is called looks the list up, the next one makes no array of it."""
-        if name in self.held_around and (self.is_array(name) or self.env[name].type.owned):
-            self.converter.read_whole.append((self.where.tree, name))
-
-    def shared_list(self, name):
-        """What a name stands for, to which others refer from now on: a list as one of cells."""
-        value = self.env[name]
-        note = (self.held_around.get(name), name)
-        if isinstance(value.type, Lst) and value.type.fresh and value.type.backward and name in self.held_around and note not in self.converter.turned_before:
-            self.converter.to_turn.add(note)
-        if not self.is_array(name):
-            return self.shared(value)
-        self._note_where_held(name)
-        made = self.shared(self.without_array(value))
-        if self.loop is not None:
-            self.env[f"{self.loop.hidden}.array.{name}"] = Value(dataclasses.replace(value.type, fresh=False), value.ids)
-        return made
+        return self.as_cells(value) if name in read_as_lists(self.where.tree) else value
 
     def filled_array(self, node):
         """name = [x] * n, where elements of the list are looked up later; None where it is something else."""
@@ -209,11 +164,11 @@ class NumberArrays:
         if value is None or is_table(value.type):
             return False
         for item in items:
-            value = self._appended(value, self.coerce(item, value.type.element))
+            value = self.appended(value, self.coerce(item, value.type.element))
         self.bind(name, value)
         return True
 
-    def _appended(self, value, item):
+    def appended(self, value, item):
         return Value(value.type, tuple(self.op("append_row", *both) for both in zip(value.ids, item.ids)))
 
     def popped_of_array(self, name):
@@ -238,17 +193,17 @@ class NumberArrays:
         value = self._begun_array(name, items.type.element)
         if value is None or is_table(value.type):
             return False
-        self.bind(name, self._extended(value, Value(Lst(items.type.element), self.forward(items).ids)))
+        self.bind(name, self.extended(value, Value(Lst(items.type.element), self.forward(items).ids)))
         return True
 
-    def _extended(self, value, items):
+    def extended(self, value, items):
         """An array with the elements of a list of cells behind its own."""
         def build(frame, values):
             rest, made = values
 
             def more():
                 instance = frame.converter.instance(("extended",), "extended", [items.type, value.type], build)
-                return frame.call_instance(instance, [frame.tail(rest), frame._appended(made, frame.head(rest))])
+                return frame.call_instance(instance, [frame.tail(rest), frame.appended(made, frame.head(rest))])
             return frame.either(frame.is_empty(rest), lambda: made, more, value.type)
         return Value(value.type, self._made_of_list(("extended",), [items.type, value.type], build, value.type, [items, value]).ids)
 
@@ -367,7 +322,7 @@ class NumberArrays:
         cells = Lst(from_cells.element)
         items, plain = Value(cells, value.ids), dataclasses.replace(to, fresh=True)
         if not from_cells.backward:
-            return Value(to, self._extended(self.empty_array(plain), items).ids)
+            return Value(to, self.extended(self.empty_array(plain), items).ids)
         length = self.call_prelude("count", [items])
         last = self.op("sub", length.ids[0], self.constant(1, "i64"))
 

@@ -43,19 +43,6 @@ def flattened(lists):
     return [item for items in lists for item in items]
 
 
-def ends_of_rows(rows, are_begins):
-    """Where each list ends when all are joined, or where it begins."""
-    ends = []
-    end = 0
-    for row in rows:
-        if are_begins:
-            ends.append(end)
-        end += len(row)
-        if not are_begins:
-            ends.append(end)
-    return ends
-
-
 def rows_between(numbers, begins, ends):
     return [[numbers[i] for i in range(begins[row], ends[row])] for row in range(len(begins))]
 

@@ -11,7 +11,7 @@ import ast
 import dataclasses
 
 from hiaton.function.array_uses import is_element
-from hiaton.function.types import INT, NEVER, Const, Lst, Value, join
+from hiaton.function.types import INT, NEVER, Lst, Tup, Value, join
 
 
 def _makes_list(node):
@@ -150,14 +150,23 @@ class Tables:
     # From cells to tensors, and back.
 
     def as_table(self, value):
+        """A list of lists of numbers, laid out row after row."""
         rows = Value(Lst(value.type.element), self.forward(value).ids)
         to = dataclasses.replace(value.type, backward=False, array=True)
-        parts = [self.call_prelude("flattened", [rows]), self.call_prelude("ends_of_rows", [rows, Value(Const(True))]),
-                 self.call_prelude("ends_of_rows", [rows, Value(Const(False))])]
-        if any(part.type.element is NEVER for part in parts):  # the next round knows what the functions give
-            self.converter.changed = True
-            return self.default(to)
-        return Value(to, tuple(self.as_array(part).ids[0] for part in parts))
+        types = [Lst(one, True, False, True) for one in (value.type.element.element, INT, INT)]
+
+        def build(frame, values):
+            rest, numbers, *ends = values
+
+            def more():
+                row = frame.head(rest)
+                longer = frame.extended(numbers, Value(Lst(row.type.element), row.ids))
+                places = [frame.appended(one, frame.length_of_array(array)) for one, array in zip(ends, (numbers, longer))]
+                instance = frame.converter.instance(("as_table",), "as_table", [rows.type, *types], build)
+                return frame.call_instance(instance, [frame.tail(rest), longer, *places])
+            return frame.either(frame.is_empty(rest), lambda: frame.tuple_of([numbers, *ends]), more, Tup(tuple(types)))
+        given = [rows, *map(self.empty_array, types)]
+        return Value(to, self._made_of_list(("as_table",), [rows.type, *types], build, Tup(tuple(types)), given).ids)
 
     def rows_of_table(self, value):
         element = value.type.element.element

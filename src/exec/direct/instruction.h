@@ -174,6 +174,10 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(SetElementOf8In2) /* the same of a tensor of two axes: the numbers are in c and takes[0] */              \
   X(SetElementOf4In2)                                                                                        \
   X(SetElementOf1In2)                                                                                        \
+  X(AppendElement8) /* d = the tensor of one axis in a, which gives its reference up, with b behind it */    \
+  X(AppendElement4)                                                                                          \
+  X(AppendElement1)                                                                                          \
+  X(DropLastRow)        /* d = the tensor in a, which gives its reference up, without its last row */        \
   X(SizeOf)             /* d = the size along axis takes[0] of the tensor in a */                            \
   X(ConstSetElementOf8) /* a Const and the SetElementOf8 behind it, which writes it */                       \
   X(ConstSetElementOf4)                                                                                      \

@@ -33,6 +33,9 @@ Opcode opcode_of(const TensorOperation& operation, bool may_be_elsewhere) {
     return element_form(Opcode::ElementOf8, operation.type.dtype, operation.operands.size() - 1);
   if (operation.code == Code::SetElement && takes && operation.operands.size() <= 2 + kMostAxes)
     return element_form(Opcode::SetElementOf8, operation.type.dtype, operation.operands.size() - 2);
+  if (operation.code == Code::Append && takes && operation.type.shape.size() == 1)
+    return element_form(Opcode::AppendElement8, operation.type.dtype, 1);
+  if (operation.code == Code::DropLast && takes) return Opcode::DropLastRow;
   return Opcode::Tensor;
 }
 
@@ -40,8 +43,8 @@ Opcode opcode_of(const TensorOperation& operation, bool may_be_elsewhere) {
 void put_operands(const TensorOperation& operation, Instruction& at) {
   using Code = TensorOperation::Code;
   if (operation.code == Code::Size) at.takes[0] = static_cast<uint16_t>(operation.axis);
-  const bool reads = operation.code == Code::Element || operation.code == Code::Size;
-  if (!reads && operation.code != Code::SetElement) return;
+  constexpr Code kOfTheirOwn[] = {Code::Element, Code::SetElement, Code::Append, Code::DropLast, Code::Size};
+  if (std::ranges::find(kOfTheirOwn, operation.code) == std::end(kOfTheirOwn)) return;
   uint16_t* const places[] = {&at.a, &at.b(), &at.c(), &at.takes[0]};
   for (std::size_t i = 0; i < std::min(operation.operands.size(), std::size(places)); ++i)
     *places[i] = operation.operands[i].slot;
