@@ -42,6 +42,12 @@ nb::list list_of_numbers(const Plan& element, const DataObject* first) {
   return made;
 }
 
+/// What stands in a cell of a list.
+Value value_in(const DataObject& cell) {
+  Data::retain(const_cast<DataObject*>(&cell));
+  return Data::adopt(const_cast<DataObject*>(&cell)).field(0);
+}
+
 /// Puts the fields of a data value in place of what the vector holds.
 void read_fields(const Data& data, std::vector<Value>& values) {
   values.clear();
@@ -127,7 +133,7 @@ nb::object Snapshot::part(const Plan& plan, const Value*& values) {
     case Plan::Kind::Union:
       return side_of(plan, values);
     case Plan::Kind::List:
-      return list_of(plan, (values++)->data());
+      return list_of(plan, (values++)->data().object());
     case Plan::Kind::Items:
       return dict_of_items(plan, (values++)->data());
     case Plan::Kind::Array:
@@ -155,7 +161,7 @@ nb::object Snapshot::dict_of(const Plan& plan, const Value*& values) {
 /// which came in.
 nb::object Snapshot::dict_of_items(const Plan& plan, const Data& first) {
   if (first.variant() == kEmptyList) return nb::dict();
-  const nb::object items = list_of(plan, first);
+  const nb::object items = list_of(plan, first.object());
   if (PyDict_CheckExact(items.ptr())) return items;
   nb::dict made;
   for (nb::handle pair : items) made[pair[0]] = pair[1];
@@ -178,32 +184,35 @@ nb::object Snapshot::side_of(const Plan& plan, const Value*& values) {
 }
 
 /// The list that came in, or was made before, where it is that one.
-nb::object Snapshot::list_of(const Plan& plan, const Data& first) {
-  nb::list elements;
-  const auto given = objects_.find(first.object());
+nb::object Snapshot::list_of(const Plan& plan, const DataObject* first) {
+  const auto given = objects_.find(first);
   if (given != objects_.end()) return given->second;
-  if (first.variant() == kEmptyList && std::ranges::find(empty_lists_, plan.type) != empty_lists_.end())
-    throw Miss{"an empty list to be given back, which may be one that came in", elements, false};
-  if (Data::has_object(first.object())) {
-    const auto before = made_.find(first.object());
-    if (before != made_.end()) return before->second;
-    if (is_number(plan.parts[0])) elements = list_of_numbers(plan.parts[0], first.object());
-    made_.emplace(first.object(), elements);
-    if (is_number(plan.parts[0])) return elements;
+  if (!Data::has_object(first)) {
+    if (std::ranges::find(empty_lists_, plan.type) != empty_lists_.end())
+      throw Miss{"an empty list to be given back, which may be one that came in", nb::list(), false};
+    return nb::list();
   }
-  Data rest = first;
+  const auto before = made_.find(first);
+  if (before != made_.end()) return before->second;
+  const Plan& element = plan.parts[0];
+  nb::list made = is_number(element) ? list_of_numbers(element, first) : nb::list();
+  made_.emplace(first, made);
+  if (is_number(element)) return made;
   std::vector<Value> parts;
-  while (rest.variant() == kListCell) {
-    if (plan.parts[0].components.size() == 1) {
-      parts.assign(1, rest.field(0));
-    } else {
-      read_fields(rest.field(0).data(), parts);
+  for (const DataObject* cell = first; Data::has_object(cell); cell = cell->slots()[1].data) {
+    if (element.kind == Plan::Kind::List) {
+      made.append(list_of(element, cell->slots()[0].data));
+      continue;
     }
-    const Value* next = parts.data();
-    elements.append(part(plan.parts[0], next));
-    rest = rest.field(1).data();
+    const Value held = value_in(*cell);
+    const Value* next = &held;
+    if (element.components.size() != 1) {
+      read_fields(held.data(), parts);
+      next = parts.data();
+    }
+    made.append(part(element, next));
   }
-  return elements;
+  return made;
 }
 
 }  // namespace hiaton::python

@@ -19,7 +19,7 @@ from hiaton.function.iterations import CountedItems, ItemsInPlace, ItemsOfRow
 from hiaton.function.own_trees import is_field
 from hiaton.function.scopes import body_of, calls_change, changed, lent_names, nodes_below
 from hiaton.function.source import tree_of
-from hiaton.function.tables import is_table
+from hiaton.function.tables import PLACES_OF_ROWS, is_table
 from hiaton.function.types import BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Lst, Tens, Tup, Value, general
 
 _DTYPES = {INT: "i64", FLOAT: "f64", BOOL: "bool", SYMBOL: "i64"}
@@ -35,11 +35,13 @@ def _numbers_in(element):
 
 def dtypes_of_array(type_):
     """The types of the elements in the tensors that a list lies in: its numbers, and of a list of lists where each of these begins and ends."""
-    return [_DTYPES[type_.element.element], "i64", "i64"] if is_table(type_) else [_DTYPES[number] for number in _numbers_in(type_.element)]
+    element, places = (type_.element.element, ["i64"] * PLACES_OF_ROWS) if is_table(type_) else (type_.element, [])
+    return [*(_DTYPES[number] for number in _numbers_in(element)), *places]
 
 
 def _may_lie_in_array(type_):
-    return isinstance(type_, Lst) and bool(_numbers_in(type_.element) or is_table(type_) and type_.element in map(Lst, _DTYPES))
+    is_of_rows = is_table(type_) and type_.element == Lst(type_.element.element)
+    return isinstance(type_, Lst) and bool(_numbers_in(type_.element.element if is_of_rows else type_.element))
 
 
 def _is_empty(value):
@@ -298,13 +300,13 @@ class NumberArrays:
 
     def element_at(self, value, place, from_end=0):
         """The numbers at a place of the tensors, which fails where it is outside. `from_end`: negative ones count from the end."""
-        element, ids = (value.type.element.element, value.ids[:1]) if is_table(value.type) else (value.type.element, value.ids)
+        element, ids = (value.type.element.element, value.ids[:-PLACES_OF_ROWS]) if is_table(value.type) else (value.type.element, value.ids)
         return Value(element, tuple(self.op("at", one, place, attributes=(from_end,)) for one in ids))
 
     def with_element(self, value, index, element):
-        return self._with_numbers(value, self.integer(index), element, 1)
+        return self.with_numbers(value, self.integer(index), element, 1)
 
-    def _with_numbers(self, value, place, element, from_end=0):
+    def with_numbers(self, value, place, element, from_end=0):
         return Value(value.type, tuple(self.op("set_at", *both, place, attributes=(from_end,)) for both in zip(value.ids, element.ids)))
 
     def integer(self, index):
@@ -331,7 +333,7 @@ class NumberArrays:
 
             def more():
                 instance = frame.converter.instance(("laid_out",), "laid_out", [cells, plain, INT], build)
-                filled = frame._with_numbers(made, at.ids[0], frame.head(rest))
+                filled = frame.with_numbers(made, at.ids[0], frame.head(rest))
                 following = Value(INT, (frame.op("sub", at.ids[0], frame.constant(1, "i64")),))
                 return frame.call_instance(instance, [frame.tail(rest), filled, following])
             return frame.either(frame.is_empty(rest), lambda: made, more, plain)
@@ -375,7 +377,7 @@ class NumberArrays:
             self._refuse_arrays()
         if is_table(value.type):
             return self.rows_of_table(value)
-        return self._cells_between(value, self.constant(0, "i64"), self.length_of_array(value).ids[0])
+        return self.cells_between(value, self.constant(0, "i64"), self.length_of_array(value).ids[0])
 
     def part_of_array(self, value, start, stop):
         """The elements from one place to another one, as of lists of Python, as a new list of cells."""
@@ -387,9 +389,9 @@ class NumberArrays:
             end, none = self.integer(end), self.constant(0, "i64")
             from_end = self.op("max", self.op("add", end, length), none)
             return self.op("where", self.op("lt", end, none), from_end, self.op("min", end, length))
-        return self._cells_between(value, place(start, self.constant(0, "i64")), place(stop, length))
+        return self.cells_between(value, place(start, self.constant(0, "i64")), place(stop, length))
 
-    def _cells_between(self, value, begin, end):
+    def cells_between(self, value, begin, end):
         array = dataclasses.replace(value.type, fresh=False)
         to = Lst(value.type.element, True)
 

@@ -43,10 +43,6 @@ def flattened(lists):
     return [item for items in lists for item in items]
 
 
-def rows_between(numbers, begins, ends):
-    return [[numbers[i] for i in range(begins[row], ends[row])] for row in range(len(begins))]
-
-
 def neighbors(items):
     return [(first, second) for first, second in zip(items, items[1:])]
 

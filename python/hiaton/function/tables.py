@@ -1,5 +1,5 @@
-"""Lists of lists of numbers whose elements are looked up or set by two indices: all numbers lie in one tensor, row after row, and where each row
-begins and ends in two others.
+"""Lists of lists of numbers, or of tuples of these, whose elements are looked up or set by two indices: all numbers lie in one tensor, or in one
+for each place in the tuple, row after row, and where each row begins and ends in two others.
 
     rows[i][j] = x          numbers = set_at(numbers, x, at(begins, i) + j)
 
@@ -12,6 +12,8 @@ import dataclasses
 
 from hiaton.function.array_uses import is_element
 from hiaton.function.types import INT, NEVER, Lst, Tup, Value, join
+
+PLACES_OF_ROWS = 2  # tensors that say of each row where it begins and where it ends
 
 
 def _makes_list(node):
@@ -59,7 +61,7 @@ class Tables:
             table = self._table(argument.id)
             if table is None:
                 return None
-            return self.length_of_array(Value(table.type, table.ids[1:])) if table.type.array else self.call_prelude("count", [self._cells(table)])
+            return self.length_of_array(Value(table.type, table.ids[-PLACES_OF_ROWS:])) if table.type.array else self.call_prelude("count", [self._cells(table)])
         table = self._table_of(argument)
         if table is None:
             return None
@@ -83,8 +85,8 @@ class Tables:
         element = held.type.element.element
         if join(element, value.type) == element and self._table(name).type.array:
             held = self.env[name]
-            numbers = self.op("set_at", held.ids[0], self.coerce(value, element).ids[0], self._place_in_table(held, row, column), attributes=(0,))
-            self.bind(name, Value(held.type, (numbers, *held.ids[1:])))
+            numbers = self.with_numbers(self._numbers_of(held), self._place_in_table(held, row, column), self.coerce(value, element))
+            self.bind(name, Value(held.type, (*numbers.ids, *held.ids[-PLACES_OF_ROWS:])))
         else:
             self._set_in_cells(name, row, column, self.shared(value))
         return True
@@ -137,7 +139,7 @@ class Tables:
     def _ends_of_row(self, table, row):
         """Where a row begins, and where it ends. One that is outside fails."""
         row = self.integer(row)
-        return [self.op("at", ends, row, attributes=(1,)) for ends in table.ids[1:]]
+        return [self.op("at", ends, row, attributes=(1,)) for ends in table.ids[-PLACES_OF_ROWS:]]
 
     def _place_in_table(self, table, row, column):
         begin, end = self._ends_of_row(table, row)
@@ -153,7 +155,7 @@ class Tables:
         """A list of lists of numbers, laid out row after row."""
         rows = Value(Lst(value.type.element), self.forward(value).ids)
         to = dataclasses.replace(value.type, backward=False, array=True)
-        types = [Lst(one, True, False, True) for one in (value.type.element.element, INT, INT)]
+        types = [Lst(one, True, False, True) for one in (value.type.element.element, *[INT] * PLACES_OF_ROWS)]
 
         def build(frame, values):
             rest, numbers, *ends = values
@@ -169,6 +171,22 @@ class Tables:
         return Value(to, self._made_of_list(("as_table",), [rows.type, *types], build, Tup(tuple(types)), given).ids)
 
     def rows_of_table(self, value):
-        element = value.type.element.element
-        parts = [Value(Lst(one, array=True), (id_,)) for one, id_ in zip((element, INT, INT), value.ids)]
-        return self.as_new(self.call_prelude("rows_between", parts))
+        numbers, places, to = self._numbers_of(value), Lst(INT, array=True), Lst(value.type.element, True)
+        begins, ends = (Value(places, (one,)) for one in value.ids[-PLACES_OF_ROWS:])
+
+        def build(frame, values):
+            numbers, begins, ends, behind, made = values
+
+            def more():
+                at = frame.op("sub", behind.ids[0], frame.constant(1, "i64"))
+                row = frame.cells_between(numbers, *(frame.element_at(one, at).ids[0] for one in (begins, ends)))
+                instance = frame.converter.instance(("rows",), "rows", [numbers.type, places, places, INT, to], build)
+                return frame.call_instance(instance, [numbers, begins, ends, Value(INT, (at,)), frame.cons(Value(to.element, row.ids), made)])
+            return frame.either(frame.op("eq", behind.ids[0], frame.constant(0, "i64")), lambda: made, more, to)
+        given = [numbers, begins, ends, self.length_of_array(begins), self.default(to)]
+        return Value(to, self._made_of_list(("rows",), [numbers.type, places, places, INT, to], build, to, given).ids)
+
+    @staticmethod
+    def _numbers_of(table):
+        """Those of all rows, as an array that others refer to."""
+        return Value(Lst(table.type.element.element, array=True), table.ids[:-PLACES_OF_ROWS])
