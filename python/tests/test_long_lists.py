@@ -302,3 +302,21 @@ def far_apart(n):
 @pytest.mark.parametrize("function", [filled, in_order_of_needs, far_apart], ids=lambda f: f.__name__)
 def test_functions_inside_change_lists_where_they_lie(function):
     assert_linear(function)
+
+
+def relaxed(n):
+    """How far places are from the first one, along neighbors that each have a distance, which grows with each look at it."""
+    near, far = [[((i * 7 + 1) % n, i % 5), ((i + 1) % n, i % 3)] for i in range(n)], [10 ** 9] * n
+    far[0] = 0
+    for _ in range(4):
+        for place in range(n):
+            for other, distance in near[place]:
+                far[other] = min(far[other], far[place] + distance)
+            other, distance = near[place][0]
+            near[place][0] = (other, distance + 1)
+            far[place] += near[place][1][0] == 3
+    return far, near
+
+
+def test_rows_of_tuples_are_gone_over_and_set_where_they_lie():
+    assert_linear(relaxed)
