@@ -148,6 +148,66 @@ def test_what_is_seen_elsewhere_is_left_to_python(function):
             assert repr(outcome(graph, n)) == repr(outcome(function, n)), graph.report()
 
 
+def sum_with_another_list(n):
+    xs = [n, 2]
+    return xs + (xs := [7]), xs
+
+
+def sum_with_what_a_call_sets(n):
+    xs = [n, 2]
+
+    def other():
+        nonlocal xs
+        xs = [7]
+        return xs
+    return xs + other(), xs
+
+
+def sum_with_what_a_call_adds(n):
+    xs = [n, 2]
+
+    def longer():
+        xs.append(5)
+        return [6]
+    return xs + longer(), xs
+
+
+def total_without_the_last(n):
+    xs = [n, 2, 3]
+    return sum(xs, xs.pop()), xs
+
+
+def last_moved(xs, x):
+    xs.append(x)
+    xs[0] = len(xs)
+
+
+def last_moved_twice(n):
+    xs = [n, 2, 3]
+    last_moved(xs, xs.pop())
+    last_moved(xs, xs.pop() + xs[-1])
+    return xs
+
+
+def all_of(*parts):
+    return [list(part) if isinstance(part, list) else part for part in parts]
+
+
+def parts_and_last(n):
+    xs = [n, 2, 3]
+    return all_of(xs, xs.pop(), xs)
+
+
+@pytest.mark.parametrize("function", [sum_with_another_list, sum_with_what_a_call_sets, sum_with_what_a_call_adds, total_without_the_last,
+                                      last_moved_twice, parts_and_last], ids=lambda f: f.__name__)
+def test_lists_are_taken_as_the_other_parts_of_an_expression_leave_them(function):
+    graph = hia.function(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        for n in (1, 5):
+            assert repr(graph(n)) == repr(function(n)), graph.report()
+
+
 class Held:
     pass
 

@@ -18,7 +18,7 @@ from hiaton.function.errors import ConversionError
 from hiaton.function.heaps import in_python
 from hiaton.function.iterators import gives_iterator
 from hiaton.function.known_items import is_parameters_of_module
-from hiaton.function.lent_lists import LentObject, names_lent
+from hiaton.function.lent_lists import LentObject
 from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.mappings import store_operations
 from hiaton.function.partials import is_function, is_partial, partial_with
@@ -82,7 +82,7 @@ class Calls:
     def _called(self, node, call):
         """What a call gives: of a generator whose items somebody goes over to the end, their list."""
         self.is_run = getattr(node, "hiaton_is_run", False)
-        before = dict(self.env) if names_lent(node) else {}
+        before = dict(self.env) if calls_change(node) else {}
         try:
             made = call()
         finally:
@@ -95,7 +95,7 @@ class Calls:
         does not keep them. `function`: that is called, where it is known. `is_spread_later`: a list behind a star is left as it is."""
         def one(argument, place=None):
             is_array = self.is_array_for(argument, function, place)
-            lent = self.lend(node, argument)
+            lent = self.lend(node, argument, function)
             lent = self.lend_object(argument, function) if lent is None else lent
             if lent is not None:
                 return lent

@@ -14,6 +14,8 @@ to it. Which lists calls change is found out from round to round, and noted in t
 
 import ast
 import dataclasses
+import inspect
+import types
 
 from hiaton.function.array_uses import read_as_lists
 from hiaton.function.own_trees import is_field, own_names_of, with_fields, without_fields
@@ -39,10 +41,12 @@ def _other_arguments(node, argument):
     return [part for part in [*node.args, *(keyword.value for keyword in node.keywords)] if part is not argument]
 
 
-def names_lent(node):
-    """The names of lists that a call is handed, and that it may change itself, or by another argument."""
+def _names_changed_meanwhile(node, function):
+    """The names of lists that a call of a function of Python is handed, and that what computes another argument may change."""
+    if not isinstance(function, types.FunctionType) or is_generator(function) or function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return set()
     names = {argument for argument in node.args if isinstance(argument, ast.Name)}
-    return calls_change(node) | {argument.id for argument in names if argument.id in changed(*_other_arguments(node, argument))}
+    return {argument.id for argument in names if argument.id in changed(*_other_arguments(node, argument))}
 
 
 class LentLists:
@@ -64,10 +68,10 @@ class LentLists:
 
     # The caller.
 
-    def lend(self, node, argument):
+    def lend(self, node, argument, function):
         """An argument of a call, if that, or what computes another argument, may change it and it is a list that nobody else refers to; None
         elsewhere."""
-        if not isinstance(argument, ast.Name) or argument.id not in names_lent(node):
+        if not isinstance(argument, ast.Name) or argument.id not in calls_change(node) | _names_changed_meanwhile(node, function):
             return None
         name, value = argument.id, self.env.get(argument.id)
         if not self.is_changeable(name) or not value.type.fresh:
@@ -79,7 +83,7 @@ class LentLists:
 
     def share_what_was_not_taken(self, node, before):
         """Behind a call: lists that it might have changed, and that were handed on to something else."""
-        self.share([name for name in names_lent(node) if name in before and self.env.get(name) is before[name]])
+        self.share([name for name in calls_change(node) if name in before and self.env.get(name) is before[name]])
 
     def lent_to(self, function, tree, parameters, values):
         """Takes lists out of the arguments: by name of a parameter that is given back, the name of the list here; None: of no name, or no

@@ -9,7 +9,7 @@ from hiaton.function import heaps
 from hiaton.function.array_uses import OF_EMPTINESS, is_computed_index, is_element
 from hiaton.function.liveness import names_read_behind
 from hiaton.function.own_trees import is_field
-from hiaton.function.scopes import CHANGES, body_of, changed, lent_names, nodes_below
+from hiaton.function.scopes import CHANGES, assigned, body_of, changed, lent_names, nodes_below
 from hiaton.function.recasts import are_recast
 from hiaton.function.types import NEVER, NONE, Const, Lst, Mapping, Objs, Sink, Tup, Value, is_number, join
 
@@ -206,9 +206,9 @@ class Lists:
         return self.either(self.is_empty(left), lambda: self.as_new(self.call_prelude("collected", [right])), in_front, to)
 
     def operands(self, node):
-        """Both operands: lists of names are looked at, when both have been computed."""
+        """Both operands: lists of names are looked at, when both have been computed, where the right one does not change the left one."""
         def is_name_of_list(one):
-            return isinstance(one, ast.Name) and self.is_list(one.id)
+            return isinstance(one, ast.Name) and self.is_list(one.id) and (one is node.right or one.id not in assigned(node.right))
 
         def looked_at(one):
             held = self.env[one.id]
