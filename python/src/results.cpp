@@ -42,6 +42,12 @@ nb::list list_of_numbers(const Plan& element, const DataObject* first) {
   return made;
 }
 
+/// Whether no more than one other value, or result, refers to a value outside of runs.
+bool is_referred_to_once(const DataObject& object) {
+  return const_cast<DataObject&>(object).counter().load(std::memory_order_relaxed) ==
+         DataObject::kOutside + 1;
+}
+
 /// What stands in a cell of a list.
 Value value_in(const DataObject& cell) {
   Data::retain(const_cast<DataObject*>(&cell));
@@ -143,9 +149,11 @@ nb::object Snapshot::part(const Plan& plan, const Value*& values) {
 }
 
 nb::object Snapshot::tuple_of(const Plan& plan, const Value*& values) {
-  nb::list items;
-  for (const Plan& item : plan.parts) items.append(part(item, values));
-  if (plan.constant.ptr() == reinterpret_cast<PyObject*>(&PyTuple_Type)) return nb::tuple(items);
+  const auto items = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(plan.parts.size())));
+  if (!items.is_valid()) nb::raise_python_error();
+  for (std::size_t i = 0; i < plan.parts.size(); ++i)
+    PyTuple_SET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i), part(plan.parts[i], values).release().ptr());
+  if (plan.constant.ptr() == reinterpret_cast<PyObject*>(&PyTuple_Type)) return items;
   return plan.constant.attr("_make")(items);
 }
 
@@ -192,11 +200,14 @@ nb::object Snapshot::list_of(const Plan& plan, const DataObject* first) {
       throw Miss{"an empty list to be given back, which may be one that came in", nb::list(), false};
     return nb::list();
   }
-  const auto before = made_.find(first);
-  if (before != made_.end()) return before->second;
+  const bool may_come_again = !is_referred_to_once(*first);
+  if (may_come_again) {
+    const auto before = made_.find(first);
+    if (before != made_.end()) return before->second;
+  }
   const Plan& element = plan.parts[0];
   nb::list made = is_number(element) ? list_of_numbers(element, first) : nb::list();
-  made_.emplace(first, made);
+  if (may_come_again) made_.emplace(first, made);
   if (is_number(element)) return made;
   std::vector<Value> parts;
   for (const DataObject* cell = first; Data::has_object(cell); cell = cell->slots()[1].data) {

@@ -153,6 +153,7 @@ void Data::refuse_field(std::size_t index) const {
 /// Takes no memory: values that nobody refers to any more hang together by their headers.
 void Data::free(DataObject* object) {
   DeadValues dead;
+  DeadCells cells;
   dead.push(object);
   while (!dead.empty()) {
     const DeadValues::Value next = dead.pop();
@@ -167,7 +168,7 @@ void Data::free(DataObject* object) {
       }
     });
     if (next.is_in_heap) {
-      free_outside(next.object);
+      cells.push(next.object);
     } else {
       free_counted(next.object, bytes_of(next.layout.count()));
     }

@@ -259,12 +259,19 @@ bool DataHeap::take_back(DataObject* object) {
   return false;
 }
 
-void free_outside(DataObject* object) {
-  DataHeap* heap = DataHeap::chunk_of(object)->heap;
-  std::unique_lock lock(heap->mutex_);
-  const bool is_last = heap->take_back(object);
-  lock.unlock();
-  if (is_last) delete heap;
+void DeadCells::give_back() {
+  std::size_t next = 0;
+  while (next < count_) {
+    DataHeap* heap = DataHeap::chunk_of(cells_[next])->heap;
+    std::unique_lock lock(heap->mutex_);
+    bool is_last = false;
+    do {
+      is_last = heap->take_back(cells_[next++]);
+    } while (!is_last && next < count_ && DataHeap::chunk_of(cells_[next])->heap == heap);
+    lock.unlock();
+    if (is_last) delete heap;
+  }
+  count_ = 0;
 }
 
 // --- The cells of a worker

@@ -73,7 +73,7 @@ class DataHeap {
 
  private:
   friend class DataCells;
-  friend void free_outside(DataObject* object);
+  friend class DeadCells;
   struct Chunk;
   struct Segment {
     std::byte* begin;

@@ -1,6 +1,7 @@
 // What data values refer to, and those that nobody refers to any more.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -78,7 +79,23 @@ class DeadValues {
   DataObject* first_ = nullptr;
 };
 
-/// Takes back the cell of a value outside of runs that stands in a heap.
-void free_outside(DataObject* object);
+/// Cells of values outside of runs that stand in heaps and that nobody refers to any more. They go back to
+/// these several at a time, since a heap is locked meanwhile.
+class DeadCells {
+ public:
+  DeadCells() = default;
+  DeadCells(const DeadCells&) = delete;
+  ~DeadCells() { give_back(); }
+  void push(DataObject* object) {
+    if (count_ == kMost) give_back();
+    cells_[count_++] = object;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  void give_back();
+  std::array<DataObject*, kMost> cells_;
+  std::size_t count_ = 0;
+};
 
 }  // namespace hiaton
