@@ -205,7 +205,7 @@ class Snapshot {
   nb::object tuple_of(const Plan& plan, const Value*& values);
   nb::object dict_of(const Plan& plan, const Value*& values);
   nb::object side_of(const Plan& plan, const Value*& values);
-  nb::object list_of(const Plan& plan, const DataObject* first);
+  nb::object list_of(const Plan& plan, DataObject* first, bool may_come_again);
   nb::object dict_of_items(const Plan& plan, const Data& first);
   nb::object made(const Data& data, const ObjectTable& table);
   void set_fields();

@@ -43,15 +43,14 @@ nb::list list_of_numbers(const Plan& element, const DataObject* first) {
 }
 
 /// Whether no more than one other value, or result, refers to a value outside of runs.
-bool is_referred_to_once(const DataObject& object) {
-  return const_cast<DataObject&>(object).counter().load(std::memory_order_relaxed) ==
-         DataObject::kOutside + 1;
+bool is_referred_to_once(DataObject* object) {
+  return object->counter().load(std::memory_order_relaxed) == DataObject::kOutside + 1;
 }
 
 /// What stands in a cell of a list.
-Value value_in(const DataObject& cell) {
-  Data::retain(const_cast<DataObject*>(&cell));
-  return Data::adopt(const_cast<DataObject*>(&cell)).field(0);
+Value value_in(DataObject* cell) {
+  Data::retain(cell);
+  return Data::adopt(cell).field(0);
 }
 
 /// Puts the fields of a data value in place of what the vector holds.
@@ -139,7 +138,7 @@ nb::object Snapshot::part(const Plan& plan, const Value*& values) {
     case Plan::Kind::Union:
       return side_of(plan, values);
     case Plan::Kind::List:
-      return list_of(plan, (values++)->data().object());
+      return list_of(plan, (values++)->data().object(), false);
     case Plan::Kind::Items:
       return dict_of_items(plan, (values++)->data());
     case Plan::Kind::Array:
@@ -169,7 +168,7 @@ nb::object Snapshot::dict_of(const Plan& plan, const Value*& values) {
 /// which came in.
 nb::object Snapshot::dict_of_items(const Plan& plan, const Data& first) {
   if (first.variant() == kEmptyList) return nb::dict();
-  const nb::object items = list_of(plan, first.object());
+  const nb::object items = list_of(plan, first.object(), false);
   if (PyDict_CheckExact(items.ptr())) return items;
   nb::dict made;
   for (nb::handle pair : items) made[pair[0]] = pair[1];
@@ -191,8 +190,9 @@ nb::object Snapshot::side_of(const Plan& plan, const Value*& values) {
   return chosen;
 }
 
-/// The list that came in, or was made before, where it is that one.
-nb::object Snapshot::list_of(const Plan& plan, const DataObject* first) {
+/// The list that came in, or was made before, where it is that one. `may_come_again`: something else refers
+/// to what holds it. Lists may share cells, and so what these hold.
+nb::object Snapshot::list_of(const Plan& plan, DataObject* first, bool may_come_again) {
   const auto given = objects_.find(first);
   if (given != objects_.end()) return given->second;
   if (!Data::has_object(first)) {
@@ -200,7 +200,7 @@ nb::object Snapshot::list_of(const Plan& plan, const DataObject* first) {
       throw Miss{"an empty list to be given back, which may be one that came in", nb::list(), false};
     return nb::list();
   }
-  const bool may_come_again = !is_referred_to_once(*first);
+  may_come_again = may_come_again || !is_referred_to_once(first);
   if (may_come_again) {
     const auto before = made_.find(first);
     if (before != made_.end()) return before->second;
@@ -210,12 +210,13 @@ nb::object Snapshot::list_of(const Plan& plan, const DataObject* first) {
   if (may_come_again) made_.emplace(first, made);
   if (is_number(element)) return made;
   std::vector<Value> parts;
-  for (const DataObject* cell = first; Data::has_object(cell); cell = cell->slots()[1].data) {
+  for (DataObject* cell = first; Data::has_object(cell); cell = cell->slots()[1].data) {
+    may_come_again = may_come_again || !is_referred_to_once(cell);
     if (element.kind == Plan::Kind::List) {
-      made.append(list_of(element, cell->slots()[0].data));
+      made.append(list_of(element, cell->slots()[0].data, may_come_again));
       continue;
     }
-    const Value held = value_in(*cell);
+    const Value held = value_in(cell);
     const Value* next = &held;
     if (element.components.size() != 1) {
       read_fields(held.data(), parts);

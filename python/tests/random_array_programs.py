@@ -82,6 +82,9 @@ class Programs(RandomText):
     def made_table(self, scope, kind):
         row = self.made({**scope, "list": {key: [] for key in ELEMENTS}}, kind)
         ragged = f"[{self.pick(*ELEMENTS[kind]).replace('i', 'r')}] * (r + 1)" if kind in ("int", "bool") else f"[{ELEMENTS[kind][0].replace('i', 'r')}] * (r + 1)"
+        if scope["table"][kind] and self.random.random() < 0.4:
+            t = self.pick(*scope["table"][kind])
+            return self.pick(f"[{row}] + {t}", f"{t} + [{row}]", f"{t}[1:] + [{row}]", f"{t} + {t}")
         return self.pick(f"[{row} for r in range({self.pick('n', '3')})]", f"[{ragged} for r in range(n)]", f"[{row}, {row}, {row}]",
                          f"[{row} for r in range(n)]")
 

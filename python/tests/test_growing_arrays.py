@@ -41,15 +41,17 @@ def of_truths(n):
     return odd
 
 
-def primes(n):
-    found = []
-    for x in range(2, n):
-        for p in found:
-            if x % p == 0:
+def gone_over_while_growing(n):
+    found, total = [], 0
+    for i in range(n):
+        for x in found:
+            if x > 3:
                 break
+            total += x * i
         else:
-            found.append(x)
-    return found
+            total += 1
+        found.append(i)
+    return total, found
 
 
 def bounded_primes(n):
@@ -221,17 +223,13 @@ def shrinking_while_gone_over(n):
     return xs, seen
 
 
-def fastest(function, n, rounds=5):
-    """The seconds that a call takes, where nothing else keeps the processor."""
-    times = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        function(n)
-        times.append(time.perf_counter() - begin)
-    return min(times)
+def seconds_of(function, n):
+    begin = time.perf_counter()
+    function(n)
+    return time.perf_counter() - begin
 
 
-CASES = [numbered, remembered, begun_empty, of_truths, in_pairs, by_lists, longest_rise, cleared, anew, in_order, in_order_by_an_object, shortest_ways, pairs,
+CASES = [numbered, remembered, begun_empty, of_truths, gone_over_while_growing, in_pairs, by_lists, longest_rise, cleared, anew, in_order, in_order_by_an_object, shortest_ways, pairs,
          over_itself, shrinking_while_gone_over]
 
 
@@ -240,19 +238,13 @@ def test_graphs_of_them_take_steps_in_proportion(function):
     assert_linear(function)
 
 
-def test_loops_over_a_list_that_grows_around_them_leave_it_where_it_lies():
-    graph = hia.function(primes, strict=True)
-    assert graph(200) == primes(200)
-    assert fastest(graph, 4000) < 2 * fastest(primes, 4000)  # it takes 4 times as long where each turn turns the list
-
-
-@pytest.mark.parametrize("function", [numbered, begun_empty, in_order], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [numbered, begun_empty], ids=lambda f: f.__name__)
 def test_elements_are_added_where_the_list_lies(function):
-    """Copies of so long a list would take seconds."""
+    """Steps do not tell whether each copies the list: copies of so long a one would take seconds, where Python takes a few hundredths."""
     n = 200_000
     graph = hia.function(function, strict=True)
     assert graph(100) == function(100)
-    assert fastest(graph, n, 1) < 5 * fastest(function, n, 1)
+    assert seconds_of(graph, n) < 5 * seconds_of(function, n)
 
 
 def held_elsewhere(n):

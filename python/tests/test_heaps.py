@@ -153,6 +153,11 @@ def test_mistakes_raise_what_python_raises():
             graph(n)
 
 
+def test_heaps_are_left_to_the_functions_in_c():
+    with pytest.warns(hia.FallbackWarning, match="plain Python calls functions of heapq, which are written in C, faster"):
+        assert hia.function(sorted_by_a_heap)(20) == sorted_by_a_heap(20)
+
+
 def test_heaps_of_other_items_are_left_to_python():
     def ordered(xs):
         heap = []

@@ -176,9 +176,21 @@ def grown_anew_in_each_turn(n):
     return seen, border
 
 
+def rows_in_sums_and_parts(n):
+    rows = [[i] for i in range(n)]
+    more = [[9]] + rows
+    again = rows + more
+    return rows, more, again, rows[1:], more[:2]
+
+
+def rows_in_sums_alone(n):
+    rows = [[i] for i in range(n)]
+    return [[9]] + rows, [[8], [7]] + rows
+
+
 FUNCTIONS = [by_a_function_inside, by_a_conditional_expression, on_a_side, in_a_comprehension, in_a_loop, left_early, in_an_object_and_a_tuple,
              another_name_for_what_is_gone_over, grown_and_handed_on_a_side, grown_and_handed_on_in_a_loop, grown_and_handed_on_in_a_comprehension,
-             grown_looked_up_and_handed_on, grown_anew_in_each_turn, a_row_on_a_side, a_row_of_a_loop_in_a_loop, rows_in_a_comprehension]
+             grown_looked_up_and_handed_on, grown_anew_in_each_turn, rows_in_sums_and_parts, rows_in_sums_alone, a_row_on_a_side, a_row_of_a_loop_in_a_loop, rows_in_a_comprehension]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)

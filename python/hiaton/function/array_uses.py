@@ -114,8 +114,8 @@ def _find_taken_apart(root):
 
 
 def taken_apart(node):
-    """The names of lists of which it takes or sets elements as a whole, for something else than an element of them, their length, or a loop over them: where these
-    are lists, others refer to them then."""
+    """The names of lists of which it takes or sets elements as a whole, for something else than an element of them, their length, or a loop over
+    them: where these are lists, others refer to them then."""
     return found_below(node, "hiaton_taken_apart", _find_taken_apart)
 
 

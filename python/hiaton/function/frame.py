@@ -71,9 +71,10 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays, Objects,
-            Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, OneList, Tables, Mappings, MappingChanges, KeyTables, SearchTrees, Managers, Equality,
-            Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts, OwnObjects, OwnCalls, Paths, Starred, OwnedItems, ItemChanges, GivenMappings, DefaultDicts):
+class Frame(Expressions, Operators, Calls, Attributes, Construction, Differentiation, Mathematics, Closures, Dicts, Patterns, Tensors, Arrays,
+            Objects, Statements, Loops, Lists, LentLists, Folds, Lookups, NumberArrays, OneList, Tables, Mappings, MappingChanges, KeyTables,
+            SearchTrees, Managers, Equality, Speculation, State, Sums, Iterators, Ranges, KnownItems, Texts, OwnObjects, OwnCalls, Paths, Starred,
+            OwnedItems, ItemChanges, GivenMappings, DefaultDicts):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
