@@ -51,8 +51,12 @@ std::byte* own_elements(const void* object, std::size_t element_bytes) {
   return reinterpret_cast<std::byte*>(begin + skipped);
 }
 
+/// Its dimensions have been checked.
 std::size_t object_bytes(const TensorObject& object) {
-  return object_bytes(object.is_view ? 0 : bytes_of(object.dtype, {object.dims.data(), object.rank}));
+  if (object.is_view) return object_bytes(0);
+  std::size_t bytes = size_of(object.dtype);
+  for (std::size_t i = 0; i < object.rank; ++i) bytes *= static_cast<std::size_t>(object.dims[i]);
+  return object_bytes(bytes);
 }
 
 /// Asks for huge pages for what a large tensor takes: to touch fresh memory page by page takes longer than

@@ -146,9 +146,13 @@ namespace {
 /// Rounded as a softmax in single precision leaves them.
 void require_probabilities(std::span<const float> numbers, std::string_view name) {
   constexpr double kMostOff = 1e-2;
-  const double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
-  const float least = *std::min_element(numbers.begin(), numbers.end());
-  if (!std::isfinite(sum) || (least >= 0 && std::abs(sum - 1) <= kMostOff)) return;
+  double sum = 0;
+  float least = 0;
+  for (const float number : numbers) {
+    sum += number;
+    least = std::min(least, number);
+  }
+  if (!std::isfinite(sum) || (least == 0 && std::abs(sum - 1) <= kMostOff)) return;
   const std::string found = least < 0 ? fmt::format("{} among them", least) : fmt::format("a sum of {}", sum);
   throw ProgramError(
       fmt::format("{}: expected 'predict' to give probabilities, as softmax does, found {}", name, found));

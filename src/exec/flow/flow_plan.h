@@ -34,7 +34,8 @@ struct Source {
   };
   From from = From::Slot;
   uint32_t index = 0;
-  bool last = false;  ///< Slot, of calls, ends of branches and returns: nobody reads it after them
+  /// Slot, of calls, ends of branches, returns and data values that are made: nobody reads it after them.
+  bool last = false;
 };
 
 /// What a slot of a frame holds.

@@ -1,7 +1,7 @@
 // The rule: a value goes with an item that reads it, if each other item that reads it has fired by then for
-// certain, or never will: it stands on the other side of a branch. Items that pass it on take it with them;
-// others let go of it if it is a tensor and they are of a later phase than the first. A region that changes a
-// tensor takes it as well, in any phase.
+// certain, or never will: it stands on the other side of a branch. Items that pass it on take it with them,
+// and so do steps that make a data value of it; others let go of it if it is a tensor and they are of a later
+// phase than the first. A region that changes a tensor takes it as well, in any phase.
 #include <algorithm>
 #include <map>
 
@@ -27,7 +27,7 @@ class BodyLastUses {
     for (uint32_t slot = 0; slot < readers.size(); ++slot) {
       for (uint32_t item : readers[slot]) {
         if (!take_to_update(item, slot, readers[slot]) && !is_last(item, readers[slot])) continue;
-        if (!is_argument[slot] && take(item, slot)) continue;
+        if (!is_argument[slot] && (take(item, slot) || take_to_make(item, slot))) continue;
         const bool is_tensor = function_.slots[slot] == SlotKind::Tensor;
         if (backward[item] && is_tensor) function_.items[item].releases.push_back(slot);
       }
@@ -60,6 +60,23 @@ class BodyLastUses {
     return true;
   }
 
+  /// Whether the last step of the region that reads the slot makes a data value, of which what the slot holds
+  /// becomes a field.
+  bool take_to_make(uint32_t item, uint32_t slot) {
+    if (function_.items[item].kind != ItemKind::Region || function_.slots[slot] != SlotKind::Data)
+      return false;
+    std::vector<Step>& steps = plan_.regions[function_.items[item].index].steps;
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      const auto last = std::find_if(
+          step->operands.rbegin(), step->operands.rend(),
+          [&](const Source& operand) { return operand.from == Source::From::Slot && operand.index == slot; });
+      if (last == step->operands.rend()) continue;
+      last->last = step->code == Step::Code::Make;
+      return last->last;
+    }
+    return false;
+  }
+
   /// Whether the item is a region with a step that may change what the slot holds, since nobody reads it any
   /// more: that step takes it where nobody else holds it. An argument too, which a message cannot show then.
   bool take_to_update(uint32_t item, uint32_t slot, const Items& readers) {
@@ -80,14 +97,16 @@ class BodyLastUses {
     return found;
   }
 
-  /// By slot; of tensors and data values.
+  /// By slot; of tensors and data values. Only items that can fire: return sinking leaves others behind.
   std::vector<Items> readers_of_slots() {
+    const std::vector<bool> can_fire = items_that_can_fire(function_);
     std::vector<Items> readers(function_.slots.size());
     const auto add = [&](uint32_t slot, uint32_t item) {
       if (function_.slots[slot] == SlotKind::Scalar) return;
       if (readers[slot].empty() || readers[slot].back() != item) readers[slot].push_back(item);
     };
     for (uint32_t i = 0; i < function_.items.size(); ++i) {
+      if (!can_fire[i]) continue;
       const Item& item = function_.items[i];
       if (item.kind == ItemKind::Region) {
         for (uint32_t slot : plan_.regions[item.index].inputs) add(slot, i);

@@ -176,7 +176,8 @@ class Verifier {
     for (uint32_t i = 0; i < region.steps.size(); ++i) {
       const Step& step = region.steps[i];
       for (const Source& operand : step.operands) {
-        expect(!operand.last, "steps that take nothing");
+        expect(!operand.last || (step.code == Step::Code::Make && reads_no_more(region, i, operand.index)),
+               "that only steps that make data values take what no step reads behind them");
         if (operand.from == Source::From::Step) {
           expect(operand.index < i, "steps that read earlier ones");
         } else {
@@ -186,7 +187,8 @@ class Verifier {
       }
       if (step.takes) {
         expect(step.operands[0].from == Source::From::Slot && step.slot, "a kept result in place of a slot");
-        expect(reads_no_more(region, i), "a slot that no step reads behind the one that takes it");
+        expect(reads_no_more(region, i, step.operands[0].index),
+               "a slot that no step reads behind the one that takes it");
       }
       check(region, i);
       for (const Gather& input : step.gathers) {
@@ -201,9 +203,8 @@ class Verifier {
     expect(!region.order || inputs.contains(*region.order), "an order by one of its inputs");
   }
 
-  /// Whether the slot of the first operand of the step is none of the operands of those behind it.
-  static bool reads_no_more(const Region& region, uint32_t step) {
-    const uint32_t slot = region.steps[step].operands[0].index;
+  /// Whether the slot is none of the operands of the steps behind this one.
+  static bool reads_no_more(const Region& region, uint32_t step, uint32_t slot) {
     return std::ranges::none_of(std::span(region.steps).subspan(step + 1), [&](const Step& later) {
       return std::ranges::any_of(later.operands, [&](const Source& operand) {
         return operand.from == Source::From::Slot && operand.index == slot;

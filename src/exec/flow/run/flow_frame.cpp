@@ -18,19 +18,14 @@ std::size_t aligned(std::size_t bytes, std::size_t alignment = kFrameAlignment) 
 
 }  // namespace
 
-Value to_value(const Cell& cell, const Type& type) {
-  if (type.is_data()) {
-    Data::retain(cell.slot.data);
-    return Data::adopt(cell.slot.data);
-  }
-  if (!type.is_tensor()) return Value(type.dtype, cell.slot);
+TensorObject* take_tensor(const Cell& cell) {
   if (!cell.owner->is_batch) {
-    cell.owner->references.fetch_add(1, std::memory_order_relaxed);
-    return Tensor::adopt(cell.owner);
+    Tensor::retain(cell.owner);
+    return cell.owner;
   }
-  Tensor copy = Tensor::uninitialized(type.dtype, cell.dims());
+  Tensor copy = Tensor::uninitialized(cell.owner->dtype, cell.dims());
   const int64_t size = copy.size();
-  const auto bytes = size * static_cast<int64_t>(size_of(type.dtype));
+  const auto bytes = size * static_cast<int64_t>(size_of(cell.owner->dtype));
   const std::byte* from = cell.elements();
   auto* to = copy.mutable_data<std::byte>();
   constexpr int64_t kPage = 4096;
@@ -40,7 +35,16 @@ Value to_value(const Cell& cell, const Type& type) {
     kernels::in_ranges(bytes, kPage, kernels::kWorkOfElement * size,
                        [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
   }
-  return copy;
+  return copy.detach();
+}
+
+Value to_value(const Cell& cell, const Type& type) {
+  if (type.is_data()) {
+    Data::retain(cell.slot.data);
+    return Data::adopt(cell.slot.data);
+  }
+  if (!type.is_tensor()) return Value(type.dtype, cell.slot);
+  return Tensor::adopt(take_tensor(cell));
 }
 
 FrameLayout::FrameLayout(const Function& function) : addresses_(function.slots.size()) {

@@ -67,7 +67,9 @@ inline void release(SlotKind kind, Cell& cell) {
   cell = Cell();
 }
 
-/// What a cell holds as a value: a tensor of its own, or all of the one that it refers to.
+/// What a cell holds as a tensor, with a reference: one of its own, or all of the one that it refers to.
+TensorObject* take_tensor(const Cell& cell);
+/// What a cell holds as a value.
 Value to_value(const Cell& cell, const Type& type);
 
 /// The record of one tag. Behind it stand, for each item that waits for several others, how many of them are

@@ -185,7 +185,7 @@ class Worker {
     if (source.from != Source::From::Slot) return borrow(frame, source).slot;
     return layout(frame).load_slot(frame, source.index);
   }
-  DataObject* make_data(const Frame* frame, const Step& step);
+  DataObject* make_data(Frame* frame, const Step& step);
   Cell run_on_values(Frame* frame, const Step& step);
   Value fetch_operand(const Frame* frame, const Step& step, std::size_t index) const;
   const Item* decide(Frame* frame, const Branch& branch);

@@ -105,17 +105,22 @@ Cell Worker::field_or_zero(Frame* frame, const Step& step) {
   return cell_of(Value(Tensor(node.type.dtype, borrow(frame, step.operands[1]).dims())));
 }
 
-DataObject* Worker::make_data(const Frame* frame, const Step& step) {
+DataObject* Worker::make_data(Frame* frame, const Step& step) {
   fields_.clear();
   try {
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      const Source& source = step.operands[i];
       const FieldKind kind = step.layout.kind(i);
+      Slot field;
       if (kind == FieldKind::Tensor) {
-        fields_.push_back(fetch_operand(frame, step, i).detach());
-        continue;
+        field.tensor = take_tensor(borrow(frame, source));
+      } else if (source.last) {
+        field = layout(frame).take(frame, source.index).slot;
+      } else {
+        field = borrow_slot(frame, source);
+        if (kind == FieldKind::Data) Data::retain(field.data);
       }
-      fields_.push_back(borrow_slot(frame, step.operands[i]));
-      if (kind == FieldKind::Data) Data::retain(fields_.back().data);
+      fields_.push_back(field);
     }
   } catch (...) {
     Data::release_slots(step.layout, fields_);
