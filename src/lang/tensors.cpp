@@ -140,6 +140,15 @@ Var BodyChecker::index(const Expr& expr) {
     reads.push_back(&inner);
   }
   const Expr& first = *reads.back();
+  const Symbol name = (*syntax_)[first.a].name;
+  const bool is_type = (*syntax_)[first.a].kind == Expr::Kind::Name && dtype_from_name(symbols_[name]) &&
+                       scope_.find(name) == nullptr && local_function(name) == nullptr;
+  if (is_type) {
+    report(first.span,
+           fmt::format("expected a value, found the type {}; a tensor is made as zeros(2, 3) or [0.5, 1.5]",
+                       source_.text(first.span)));
+    return Var();
+  }
   Var indexed = value(first.a);
   const bool is_text = known(indexed) && is_string(indexed.type());
   if (known(indexed) && !indexed.type().is_tensor() && !is_text) {

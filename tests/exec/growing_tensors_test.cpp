@@ -1,6 +1,7 @@
 // Rows that direct code adds to tensors and takes from them: in place, where nobody else refers to these.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -57,8 +58,9 @@ class GrowingTensors : public ::testing::Test {
   }
   void release(TensorObject* tensor) { machine_.cells.release(tensor); }
 
-  uint64_t taken_ = 0;  ///< how often memory was taken from the system
-  TensorHeap heap_{[this](std::size_t) { return ++taken_, true; }, [](std::size_t) {}};
+  uint64_t taken_ = 0;           ///< how often memory was taken from the system
+  std::size_t most_ = SIZE_MAX;  ///< bytes that the system gives at once
+  TensorHeap heap_{[this](std::size_t bytes) { return ++taken_, bytes <= most_; }, [](std::size_t) {}};
   TensorMachine machine_{heap_};
   Slot result_{};
 };
@@ -93,6 +95,17 @@ TEST_F(GrowingTensors, ShrinkAndGrowWhereTheyLie) {
   EXPECT_EQ(elements(grown)[1000], -999);
   EXPECT_EQ(elements(grown)[0], 0);
   release(grown);
+}
+
+TEST_F(GrowingTensors, GetRoomForOneRowWhereThereIsNoMore) {
+  TensorObject* x = numbers({100'000});
+  most_ = 1'000'000;
+  ASSERT_EQ(append(x, 7), Fault::None);
+  x = result_.tensor;
+  EXPECT_EQ(x->dims[0], 100'001);
+  EXPECT_EQ(elements(x)[99'999], 99'999);
+  EXPECT_EQ(elements(x)[100'000], 7);
+  release(x);
 }
 
 TEST_F(GrowingTensors, StayAsTheyAreForOthers) {

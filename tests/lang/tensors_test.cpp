@@ -306,6 +306,8 @@ const ErrorCase kTensorsErrors[] = {
     {"UpdateAtAPlaceByAnotherType", "fn f(x: f32[3], y: f64) -> f32[3] = x with [0] = y",
      "1:39: [set_at] expected a tensor, what is to stand in it, and an i64 for each of the axes that this "
      "does not have, found f32[3] and f64 and i64"},
+    {"TypeAsAValue", "fn f() -> f32[2] = zeros(f32[2])",
+     "1:26: expected a value, found the type f32[2]; a tensor is made as zeros(2, 3) or [0.5, 1.5]"},
     {"IndexOfAScalar", "fn f(x: f32) -> f32 = x[0]", "1:24: expected a tensor before '[', found f32"},
     {"EmptyIndex", "fn f(x: f32[2]) -> f32 = x[]", "1:28: expected an index between '[' and ']', found ']'"},
     {"EmptyBrackets", "fn f() -> f32[2] = []",

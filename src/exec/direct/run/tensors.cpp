@@ -187,7 +187,8 @@ Fault TensorMachine::run_set_element(const TensorOperation& operation, const Slo
   return Fault::None;
 }
 
-/// Tensors that grow get room for as many rows again, so that each row is moved once or twice on the whole.
+/// Tensors that grow get room for as many rows again, so that each row is moved once or twice on the whole;
+/// where the memory does not hold that, for one row more.
 Fault TensorMachine::run_append(const TensorOperation& operation, const Slot* slots, Slot& result) {
   TensorObject* tensor = slots[operation.operands[0].slot].tensor;
   const TensorArgument row = argument_of(operation.operands[1], slots);
@@ -200,7 +201,10 @@ Fault TensorMachine::run_append(const TensorOperation& operation, const Slot* sl
   } else {
     std::array<int64_t, kMaxRank + 1> dims = tensor->dims;
     ++dims[0];
-    grown = cells.make(tensor->dtype, {dims.data(), tensor->rank}, 2 * (used + row_bytes));
+    for (const std::size_t factor : {2, 1}) {
+      grown = cells.make(tensor->dtype, {dims.data(), tensor->rank}, factor * (used + row_bytes));
+      if (grown != nullptr) break;
+    }
     if (grown == nullptr) return Fault::OutOfMemory;
     std::memcpy(grown->elements, tensor->elements, used);
   }
