@@ -132,6 +132,11 @@ std::string written_here(std::string_view word) {
       {"math", "operations have no prefix: tanh(x)"},
       {"torch", "operations have no prefix: tanh(x)"},
       {"hia", "operations have no prefix: tanh(x)"},
+      {"F", "operations have no prefix: tanh(x)"},
+      {"jnp", "operations have no prefix: tanh(x)"},
+      {"tf", "operations have no prefix: tanh(x)"},
+      {"as", "a cast is written as the type: f64(x)"},
+      {"Vec", "a list of integers is List[i64], a tensor of three floats f64[3]"},
   };
   return hint_for(word, kWords);
 }
@@ -140,6 +145,10 @@ std::string known_elsewhere(std::string_view name) {
   for (const LibraryFile& file : library()) {
     if (declares(file, name)) return fmt::format("; import \"{}\" brings one", file.name);
   }
+  constexpr std::string_view kElements = "a tensor is written as its elements: [1.0, 2.0]";
+  constexpr std::string_view kShape = "reshape(x, shape=[2, -1]) gives a tensor another shape";
+  constexpr std::string_view kFirst = "a list is taken apart by match xs [] -> 0 [x, ..rest] -> x";
+  constexpr std::string_view kPair = "a tuple is taken apart by let (a, b) = pair";
   static constexpr Word kWords[] = {
       {"len",
        "length(xs) of \"std/list\" counts the elements of a list, length(s) those of a string; size(x) is "
@@ -157,6 +166,29 @@ std::string known_elsewhere(std::string_view name) {
       {"shape", "size(x, axis=0) is the size of a tensor along an axis"},
       {"reduce", "fold(f, initial, xs) goes along a list or the rows of a tensor"},
       {"foldl", "fold(f, initial, xs) goes along a list or the rows of a tensor"},
+      {"tensor", kElements},
+      {"array", kElements},
+      {"rand", "uniform(seed, shape=[2, 3]) gives random numbers"},
+      {"random", "uniform(seed, shape=[2, 3]) gives random numbers"},
+      {"randn", "normal(seed, shape=[2, 3]) gives random numbers"},
+      {"view", kShape},
+      {"squeeze", kShape},
+      {"unsqueeze", kShape},
+      {"permute", "transpose(x, permutation=[1, 0]) gives the axes in another order"},
+      {"mm", "the product of two matrices is a @ b"},
+      {"square", "a square is x * x"},
+      {"detach", "stop_gradient(x) lets no gradient pass"},
+      {"backward", "the gradient of a function is that of a call: grad(f)(x)"},
+      {"item", "a tensor of one element gives it by an index: x[0]"},
+      {"cond", "a choice is written if c then a else b"},
+      {"while_loop", "a loop is written with sum = 0 while sum < n do sum + 2"},
+      {"head", kFirst},
+      {"hd", kFirst},
+      {"first", kFirst},
+      {"tail", kFirst},
+      {"tl", kFirst},
+      {"fst", kPair},
+      {"snd", kPair},
   };
   return hint_for(name, kWords);
 }
