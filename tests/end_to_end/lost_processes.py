@@ -29,13 +29,17 @@ class Lost(LaunchedTest):
         """A long prediction in three processes, one of which gets a signal. What was said, and how long it took."""
         return self.disturb_command(["predict", model, "--generate=30000", *words], model, mpi, number, with_signal)
 
-    def disturb_command(self, command, model, mpi, number, with_signal):
-        """The same for a command, whose processes are found by one of its words."""
+    def disturb_command(self, command, model, mpi, number, with_signal, writes=None):
+        """The same for a command, whose processes are found by one of its words. `writes`: a file that it makes once interrupts
+        are heeded."""
         start = [HIATON, *command, "--hosts=localhost:3"] if mpi is None else \
             [*LAUNCHERS[mpi], "-n", "3", HIATON, *command]
         process = subprocess.Popen(start, cwd=ROOT, env=ENVIRONMENT, text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         pid = self.wait_for_process(model, RANKS[mpi or "openmpi"], number, joined=3)
+        deadline = time.monotonic() + 30
+        while writes is not None and not writes.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
         time.sleep(0.3)
         begin = time.monotonic()
         os.kill(pid, with_signal)
@@ -93,7 +97,7 @@ class Lost(LaunchedTest):
                 self.assertEqual((status, said.count("error: interrupted")), (130, 1), said)
             out = f"{self.directory.name}/{mpi}"
             training = ["train", MODEL, *TRAINING, "--epochs=100000", "--out", out]
-            status, said, _ = self.disturb_command(training, out, mpi, 1, signal.SIGTERM)
+            status, said, _ = self.disturb_command(training, out, mpi, 1, signal.SIGTERM, pathlib.Path(out) / "settings.json")
             self.assertEqual((status, said.count("error: ")), (130, 1), said)
             self.assertTrue((pathlib.Path(out) / "last.safetensors").exists(), said)
 
