@@ -275,8 +275,9 @@ std::string Reader::hint_at(std::string_view what) const {
   }
   if (!wants_operator) return "";
   if (at(Tok::String) && is_behind_name) return "; str(x) is the text of a value, and a + b joins two texts";
-  const bool is_behind_two = at(Tok::Colon) && is_behind_name && next_ - 1 != first_;  // lambda x: x + 1
-  for (const Token* word : {next_, is_behind_name ? next_ - 1 : next_, is_behind_two ? next_ - 2 : next_}) {
+  const bool ends_parameters =
+      at(Tok::Colon) && is_behind_name && next_ - 1 != first_;  // of a lambda of Python
+  for (const Token* word : {next_, is_behind_name ? next_ - 1 : next_, ends_parameters ? next_ - 2 : next_}) {
     const std::string here = word->kind == Tok::Name ? written_here(source_.text(word->span)) : "";
     if (!here.empty()) return here;
   }

@@ -37,9 +37,8 @@ class Lost(LaunchedTest):
         process = subprocess.Popen(start, cwd=ROOT, env=ENVIRONMENT, text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         pid = self.wait_for_process(model, RANKS[mpi or "openmpi"], number, joined=3)
-        deadline = time.monotonic() + 30
-        while writes is not None and not writes.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        if writes is not None:
+            self.wait_for_file(writes)
         time.sleep(0.3)
         begin = time.monotonic()
         os.kill(pid, with_signal)
@@ -48,6 +47,12 @@ class Lost(LaunchedTest):
         self.assert_nothing_is_left(model)
         self.assertNotEqual(process.returncode, 0, "it ended before it was disturbed")
         return process.returncode, said, seconds
+
+    def wait_for_file(self, path):
+        deadline = time.monotonic() + 60
+        while not path.exists():
+            self.assertLess(time.monotonic(), deadline, f"{path} was not written")
+            time.sleep(0.05)
 
     def long_runs(self):
         """With each MPI, a run that takes minutes: the command, its program, and the first of its processes."""
@@ -76,9 +81,7 @@ class Lost(LaunchedTest):
                     [HIATON, "train", MODEL, "--train-trees=8000", "--dev-trees=10", "--batch=8000", "--epochs=1000", "--size=d=200",
                      f"--hosts=localhost:{processes}", "--out", out], cwd=ROOT, env=environment, text=True, stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
-                deadline = time.monotonic() + 60
-                while time.monotonic() < deadline and not (pathlib.Path(out) / "settings.json").exists():
-                    time.sleep(0.05)
+                self.wait_for_file(pathlib.Path(out) / "settings.json")
                 time.sleep(0.5)  # in the middle of a step, which takes seconds
                 self.assertEqual(list(pathlib.Path(out).glob("*.safetensors")), [])
                 send(process)

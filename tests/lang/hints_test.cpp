@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "found ':'; names in parentheses take no type: fn((a, b)) -> a + b"},
         MessageCase{"AnArrowOfTwoStrokes", "fn f(xs: List[i64]) -> List[i64] = map(x => x + 1, xs)\n",
                     "'->' stands in arms and in functions without a name"},
-        MessageCase{"ANewFirstElementOfANamedList", "fn f(xs: List[i64]) -> List[i64] = 1 :: xs\n",
+        MessageCase{"ANewFirstElement", "fn f(xs: List[i64]) -> List[i64] = 1 :: xs\n",
                     "found ':'; a list with a new first element is [x, ..xs]"},
         MessageCase{"APatternWithAFirstElement",
                     "fn f(xs: List[i64]) -> i64 = match xs\n  [] -> 0\n  x :: rest -> x\n",
